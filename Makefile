@@ -28,7 +28,7 @@ help:
 	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI of a folder on http://127.0.0.1:3000 (or PORT=...)'
 	@echo 'make test                     lint, types and all tests, as CI runs them'
 	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; the store on DuckDB 2; a newer Python'
-	@echo 'make test-tools               connectors on MLflow and Label Studio, a judge on llama.cpp; installs 1 GB, takes 35 minutes'
+	@echo 'make test-tools               a judge on llama.cpp, which is built for it: takes some minutes'
 	@echo 'make bench                    the benchmark tables'
 	@echo 'make mutants [MODULE=file]    changes of stats, gates and tuning that no test notices (hours, or one module)'
 

@@ -137,7 +137,3 @@ class UnreachableError(StoreError):
 
 class DamagedError(StoreError):
     """The database cannot be read, and is to be made again from files and ledger."""
-
-
-class ToolError(RuntimeError):
-    """The server of another tool does not answer, or refuses."""

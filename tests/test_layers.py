@@ -23,7 +23,6 @@ BELOW = {
     "agreement": {"stats"},
     "tuning": {"stats"},
     "labelling": {"stats"},
-    "connectors": set[str](),
     "readers": {"agreement", "tuning", "labelling"},
     "judges": {"agreement", "tuning"},
     "store": {"stats", "agreement", "tuning"},
@@ -46,15 +45,6 @@ LIBRARIES = {
     "agreement": {"numpy", "pandas"},
     "tuning": {"numpy", "pydantic"},
     "labelling": {"markdown_it", "nh3", "numpy", "pandas", "pydantic"},
-    "connectors": {
-        "argilla",
-        "httpx",
-        "label_studio_sdk",
-        "langfuse",
-        "langsmith",
-        "mlflow",
-        "requests",
-    },
     "readers": {
         "backports",
         "duckdb",

@@ -8,12 +8,12 @@ from shlex import quote
 
 import click
 
-from eval_assets.errors import InputError, StoreError, ToolError
+from eval_assets.errors import InputError, StoreError
 
 DONE, FAILED, MISUSED, GATE_CLOSED, CANNOT_TELL, STOPPED = 0, 1, 2, 3, 4, 130
 """Exit codes of the program; 130 is the convention of shells for Ctrl-C."""
 
-EXPECTED = (InputError, StoreError, ToolError)
+EXPECTED = (InputError, StoreError)
 """Errors of an input, a provider or the disk, whose message suffices without a traceback."""
 
 _MOST_LINES = 50

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED
-from eval_assets.cli.options import check_client, server_options
-from eval_assets.connectors import fetch
 from eval_assets.readers.importers import TOOLS
 
 if TYPE_CHECKING:
@@ -42,21 +40,8 @@ if TYPE_CHECKING:
     metavar="NAME=SCORE[,SCORE...]",
     help="Make several scores of the export one question, so that their scorers are judges of it.",
 )
-@server_options("--from", "A running server of TOOL, to read from in place of a SOURCE.")
-@click.option(
-    "--drop-deleted",
-    is_flag=True,
-    help="With --from, remove rows deleted in the tool since the last time.",
-)
-def import_(  # noqa: PLR0913 - one parameter per option
-    source: tuple[str, ...],
-    data: Path,
-    *,
-    allow_loss: bool,
-    questions: tuple[str, ...],
-    server: str | None,
-    project: str | None,
-    drop_deleted: bool,
+def import_(
+    source: tuple[str, ...], data: Path, *, allow_loss: bool, questions: tuple[str, ...]
 ) -> int:
     """Write responses, labels, judge scores and a draft evaluation.yaml from an export.
 
@@ -64,28 +49,15 @@ def import_(  # noqa: PLR0913 - one parameter per option
     recognised by the form of its records, or named first. No file that exists is replaced. The
     account at the end lists stored data, and every unused field and record, with its
     count. If ratings or scores would be lost, nothing is written, and the exit code is 1.
-
-    With --from, the records come from a running TOOL through its own client, which the extra of its
-    name installs, and which takes keys from its own environment variables. Nothing is written to
-    the tool. Repeat the command to bring the files in responses/, labels/ and judge_scores/ up to
-    date: new ratings are added, edited ones replaced, and deleted ones listed.
     """
     from eval_assets.cli.evaluation_drafts import draft_of_export
-    from eval_assets.cli.tool_updates import ToolFiles, update_folder
-    from eval_assets.readers.importers.tool_exports import import_files, import_records
+    from eval_assets.readers.importers.tool_exports import import_files
 
     named = source[0] if source[0] in TOOLS and not Path(source[0]).exists() else None
     paths = [Path(name) for name in (source[1:] if named else source)]
-    if server and paths:
-        raise click.UsageError("Name files, or a server with --from.")
-    if server:
-        files = ToolFiles(data, check_client(named), server, project)
-        records = fetch(files.tool, server, project, known=files.known_responses())
-        tool, export = files.tool, import_records(records, tool=files.tool)
-    elif paths:
-        tool, export = import_files(paths, source=named)
-    else:
+    if not paths:
         raise click.UsageError(f"Name the files that {named} exported.")
+    tool, export = import_files(paths, source=named)
     for name, scores in map(_question, questions):
         export.join_questions(name, scores)
     if export.losses and not allow_loss:
@@ -93,11 +65,8 @@ def import_(  # noqa: PLR0913 - one parameter per option
         click.echo("Nothing was written, as ratings or scores would be lost.", err=True)
         click.echo("To import the rest, add --allow-loss.", err=True)
         return FAILED
-    if server:
-        written, changes = update_folder(export, files, drops_deleted=drop_deleted)
-    else:
-        written, changes = draft_of_export(export, data, name=data.resolve().name, tool=tool)
-    for line in (*(f"wrote {path}" for path in written), *changes):
+    written, notes = draft_of_export(export, data, name=data.resolve().name, tool=tool)
+    for line in (*(f"wrote {path}" for path in written), *notes):
         click.echo(line)
     _print_account(tool, export, verb="stored")
     click.echo(f"\nRead the rubric, then run: eval-assets run --data {quote(str(data))}")

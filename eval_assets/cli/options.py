@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import json
 import os
 import shutil
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from eval_assets.connectors import CLIENTS
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
@@ -70,35 +68,6 @@ def database_option(command: Command) -> Command:
         show_envvar=True,
         help="The DuckDB file.  [default: out/eval.duckdb in the folder]",
     )(command)
-
-
-def server_options(name: str, help_text: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds `--from` or `--to`, a running tool, and `--project`."""
-
-    def decorator(command: Command) -> Command:
-        project = click.option(
-            "--project",
-            "--experiment",
-            "--dataset",
-            "project",
-            help="Its project, experiment (MLflow) or dataset (Argilla); Langfuse's keys name it.",
-        )
-        return click.option(name, "server", metavar="URL", help=help_text)(project(command))
-
-    return decorator
-
-
-def check_client(tool: str | None) -> str:
-    """Return the tool, if its client is installed.
-
-    Raises:
-        UsageError: If no connector reads the tool, or its client is not installed.
-    """
-    if tool not in CLIENTS:
-        raise click.UsageError(f"Name the running tool: one of {', '.join(CLIENTS)}.")
-    if importlib.util.find_spec(CLIENTS[tool]) is None:
-        raise click.UsageError(f"This needs the client of {tool}. Install eval-assets[{tool}].")
-    return tool
 
 
 def json_option(command: Command) -> Command:

@@ -26,7 +26,6 @@ from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json, print_table
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
-from eval_assets.connectors import PublishedVerdict
 from eval_assets.figures import (
     FigureRecord,
     HumanFigures,
@@ -42,7 +41,6 @@ from eval_assets.readers.evaluation.input_files import (
 )
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.shown.certificates import (
-    certificate_verdict,
     certificates_notes,
     certificates_reasons,
     certificates_table,
@@ -50,7 +48,6 @@ from eval_assets.shown.certificates import (
 )
 from eval_assets.shown.gates import gates_notes, gates_table
 from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, figures_table, humans_table
-from eval_assets.shown.sentences import figure_sentence, judge_sentence
 from eval_assets.shown.terminal import screen_lines, wrapped
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.diagnosis import diagnosis
@@ -184,38 +181,6 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     with _reading(database, data) as connection:
         rows = certificates_now(connection, evaluation)
     return [plain_row(row) for row in rows]
-
-
-def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
-    """Return the verdicts on labels and judges by question, for other tools.
-
-    They are those of the screen and the report. A certificate's is that of its test.
-    """
-    evaluation = read_evaluation(data)
-    with _reading(database, data) as connection:
-        certificates = certificates_now(connection, evaluation)
-        screen = stored_screen(connection, evaluation, certificates=certificates, notes=[])
-    words = screen.reading.words
-    labels = [
-        PublishedVerdict(f"labels.{of.question.id}", of.verdict.word, figure_sentence(of))
-        for of in screen.assessment.labels
-    ]
-    judges = [
-        PublishedVerdict(
-            f"judge.{judge}.{of.question.id}", of.verdict.word, judge_sentence(of, words)
-        )
-        for judge, comparisons in screen.assessment.judges.items()
-        for of in comparisons
-    ]
-    tests = [
-        PublishedVerdict(
-            f"certificate.{row['judge_id']}.{row['question_id']}",
-            certificate_verdict(row).word,
-            str(row["stale_because"] or row["reason"]),
-        )
-        for row in certificates
-    ]
-    return [*labels, *judges, *tests]
 
 
 def _reading(database: Path, data: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:

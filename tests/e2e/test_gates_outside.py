@@ -19,8 +19,6 @@ import duckdb
 import pytest
 
 from eval_assets.assets.evaluation_definitions import project_definitions
-from eval_assets.cli.results import published_verdicts
-from eval_assets.verdicts import Verdict
 from tests.e2e.conftest import (
     OPPOSING,
     Evaluated,
@@ -389,19 +387,3 @@ def test_a_folder_that_is_none_exits_with_1(tmp_path: Path) -> None:
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     assert "nowhere" in line
-
-
-def test_published_verdicts_are_those_of_the_report(closed_folder: Evaluated) -> None:
-    verdicts = {
-        of.name: of for of in published_verdicts(closed_folder.path, closed_folder.database)
-    }
-    report = json.loads((closed_folder.path / "out" / "report.json").read_text("utf-8"))
-    words = {of.value: of.word for of in Verdict}
-
-    assert verdicts["labels.clarity"].value == "FAIL"
-    for of in report["labels"]["questions"]:
-        assert verdicts[f"labels.{of['question']}"].value == words[of["verdict"]]
-    for judge in report["judges"]:
-        for of in judge["questions"]:
-            name = f"judge.{judge['judge']}.{of['question']}"
-            assert verdicts[name].value == words[of["verdict"]]

@@ -104,20 +104,3 @@ def test_a_question_names_the_scores_that_it_joins(tmp_path: Path, export: Path)
     assert isinstance(result.exception, click.UsageError)
     invoke(export, "--data", tmp_path / "mine", "--question", "good=quality")
     assert [q.id for q in read_evaluation(tmp_path / "mine").rubric] == ["correct", "good"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--from", "http://127.0.0.1:9", "potato"), "Name the running tool: one of argilla, "),
-        (("--from", "http://127.0.0.1:9", "mlflow", "x.json"), "Name files, or a server"),
-        (("--from", "http://127.0.0.1:9", "mlflow"), "Install eval-assets[mlflow]."),
-    ],
-)
-def test_a_server_is_read_with_the_client_of_a_named_tool(
-    tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    result = invoke(*arguments, "--data", tmp_path / "mine")
-
-    assert isinstance(result.exception, click.UsageError)
-    assert message in str(result.exception)
