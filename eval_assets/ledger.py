@@ -20,8 +20,8 @@ FailureStatus = Literal["timeout", "api_error", "missing", "budget_stopped"]
 Status = ReplyStatus | FailureStatus | Literal["out_of_range"]
 """Status of a rating or a response; only `ok` comes with a score, or a whole text."""
 
-GRANT_SECONDS = 1.0
-"""How long a grant may be used from its start; then the requests that it leaves are not sent."""
+USABLE_SECONDS = 1.0
+"""How long requests that were taken from a shared rate may be sent, from their start on."""
 
 N_SLOTS = 64
 """Slots into which the units of an evaluation fall by what they show."""
@@ -218,35 +218,6 @@ class RateLimits:
                 raise ValueError(f"a rate must be above 0 a minute, got {rate:g}")
 
 
-@dataclass(frozen=True)
-class Amount:
-    """Some requests, and the input tokens that they have together.
-
-    Args:
-        requests: How many requests.
-        tokens: Their input tokens.
-    """
-
-    requests: int
-    tokens: int
-
-
-@dataclass(frozen=True)
-class Grant:
-    """Exclusive permission to send some requests soon.
-
-    Args:
-        id: Its number, under which what is left of it is given back.
-        amount: What may be sent.
-        wait_seconds: Time until it starts; below 0 if it has started. It ends `GRANT_SECONDS` after
-            its start.
-    """
-
-    id: int
-    amount: Amount
-    wait_seconds: float
-
-
 class Ledger(Protocol):
     """Requests and their outcomes, kept across runs. Methods block; each is one transaction.
 
@@ -275,22 +246,19 @@ class Ledger(Protocol):
     def left_usd(self) -> float | None:
         """Return what is left of the caps, or of a shard's part of them; None without a cap."""
 
-    def grant(
-        self,
-        limits: RateLimits,
-        demand: Amount,
-        *,
-        unused: Mapping[int, Amount],
-        delay_seconds: float = 0.0,
-    ) -> Grant:
-        """Grant the next requests to a model, so that all processes together keep its limits.
+    def take(
+        self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
+    ) -> float:
+        """Take requests of a model's rates, so that all processes together keep its limits.
 
         Args:
             limits: The limits, and whose they are.
-            demand: Amount to send.
-            unused: What earlier grants turned out to leave, by their number; it is given back.
-                Below 0 if more was sent.
+            requests: Requests to send.
+            tokens: Their input tokens.
             delay_seconds: Time from now in which nothing can be sent yet.
+
+        Returns:
+            Seconds until their start; below 0 if that is over.
         """
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:

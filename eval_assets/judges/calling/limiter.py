@@ -41,12 +41,11 @@ _LONGEST_SLEEP = 0.5
 
 @dataclass(frozen=True)
 class Admission:
-    """A request that may start: when, its tokens by the estimate and as corrected, its grant."""
+    """A request that may start: when, and its tokens by the estimate and as corrected."""
 
     at: float
     estimated: int
     expected: int
-    grant_id: int | None
     tick: int = 0
 
 
@@ -136,17 +135,17 @@ class Limiter:
                 self._next_at = max(self._next_at, now - 0.1) + 1 / self._pace
             if self._round_at == -math.inf:
                 self._round_at = now
-            grant_id = self._rates.take(expected) if self._rates else None
-            return Admission(now, input_tokens, expected, grant_id, self._tick)
+            if self._rates:
+                self._rates.use(expected)
+            return Admission(now, input_tokens, expected, self._tick)
 
     def succeeded(self, admission: Admission, *, input_tokens: int | None) -> None:
         """End a request that was answered; `input_tokens` is the vendor's count."""
         if input_tokens is not None:
             self._n_estimated += admission.estimated
             self._n_counted += input_tokens
-            if self._rates and admission.grant_id is not None:
-                grant_id, expected = admission.grant_id, admission.expected
-                self._rates.amend(grant_id, expected=expected, tokens=input_tokens)
+            if self._rates:
+                self._rates.correct(expected=admission.expected, tokens=input_tokens)
         now = self._end()
         self._latency += (now - admission.at - self._latency) * (0.1 if self._latency else 1.0)
         self._n_replies += 1
@@ -269,11 +268,11 @@ class Limiter:
             now = loop_time()
             opens_at = max(self._held_until, self._next_at if self._pace < math.inf else -math.inf)
             if opens_at <= now and self._rates:
-                granted_at = self._rates.opens_at(input_tokens, now=now)
-                if granted_at is None:
+                usable_at = self._rates.opens_at(input_tokens, now=now)
+                if usable_at is None:
                     await self._rates.renew(input_tokens)
                     continue
-                opens_at = granted_at
+                opens_at = usable_at
             if opens_at <= now:
                 return now
             await asyncio.sleep(min(opens_at - now, _LONGEST_SLEEP))  # the pace may change

@@ -26,7 +26,7 @@ from eval_assets.judges.calling.requests import Outcome
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
-from eval_assets.ledger import Amount, Grant, Ledger, RateLimits, Status
+from eval_assets.ledger import Ledger, RateLimits, Status
 from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
@@ -165,9 +165,9 @@ def _limiter(
     tokens = [r for model in declared if (r := model.input_tokens_per_minute) is not None]
     limits = RateLimits(account, min(requests, default=None), min(tokens, default=None))
 
-    async def grant(amount: Amount, unused: Mapping[int, Amount], delay_seconds: float) -> Grant:
+    async def take(*, requests: int, tokens: int, delay_seconds: float) -> float:
         return await asyncio.to_thread(
-            ledger.grant, limits, amount, unused=unused, delay_seconds=delay_seconds
+            ledger.take, limits, requests=requests, tokens=tokens, delay_seconds=delay_seconds
         )
 
     first_in_flight = known_in_flight
@@ -177,7 +177,7 @@ def _limiter(
         first_in_flight = None if all(model.is_at_vendor for model in models) else 1
     return Limiter(
         max_in_flight=min(model.most_in_flight for model in declared),
-        rates=SharedRates(limits, grant) if requests or tokens else None,
+        rates=SharedRates(limits, take) if requests or tokens else None,
         first_in_flight=first_in_flight,
         timeout_seconds=min(model.timeout_seconds for model in declared),
     )

@@ -2,105 +2,93 @@
 
 import asyncio
 import math
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
 
-from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits
+from eval_assets.ledger import USABLE_SECONDS, RateLimits
 
 _FIRST_REQUESTS = 16
 _LONGEST_SECONDS = 1.0
-"""Most that one grant takes: what the limits allow in this time. Others want to send as well."""
+"""Most that is taken at once: what the limits allow in this time. Others want to send as well."""
 
 _SHORTEST_SECONDS = 0.25
-"""A grant that was used up sooner leads to one of at most four times its size."""
+"""What was used up sooner leads to at most four times as much."""
+
+_RECENT_SECONDS = 2.0
+"""Time in which what was not used is a part of what is taken next; afterwards it is lost."""
 
 _MINUTE = 60.0
 
-AskGrant = Callable[[Amount, Mapping[int, Amount], float], Awaitable[Grant]]
-"""Requests an amount from the ledger, gives back the rest of earlier grants, and returns the
-seconds until the amount can be used."""
+
+class Take(Protocol):
+    """Takes requests and tokens from the ledger, and returns the seconds until they may be sent."""
+
+    async def __call__(self, *, requests: int, tokens: int, delay_seconds: float) -> float:
+        """Take them; nothing can be sent before the delay is over."""
 
 
 class SharedRates:
-    """The grants of one process for one model, about one a second, as large as needed."""
+    """What one process may send to one model, taken about once a second, as much as needed."""
 
-    def __init__(self, limits: RateLimits, ask: AskGrant) -> None:
+    def __init__(self, limits: RateLimits, take: Take) -> None:
         self._limits = limits
-        self._ask = ask
-        self._grant: Grant | None = None
-        self._starts_at = 0.0
+        self._take = take
+        self._opens_at = -math.inf
+        self._n_taken = 0
         self._n_used = 0
-        self._tokens_used = 0
+        self._tokens = 0
         self._n_next = _FIRST_REQUESTS
-        # A grant that a slow ledger gives is to start when it has arrived, or it is over by then.
+        self._uncounted = self._uncounted_tokens = 0
+        # What a slow ledger gives is to begin when it has arrived, or it is over by then.
         self._answered_in_seconds = 0.0
-        self._unused: defaultdict[int, Amount] = defaultdict(lambda: Amount(0, 0))
 
     def opens_at(self, tokens: int, *, now: float) -> float | None:
-        """Return when a request may be sent by the grant that is held; None if it takes another."""
-        grant = self._grant
-        if grant is None or now >= self._starts_at + GRANT_SECONDS:
+        """Return when a request may be sent by what was taken; None if it takes more."""
+        is_over = now >= self._opens_at + USABLE_SECONDS
+        if is_over or self._n_used == self._n_taken or self._of_limit(tokens) > self._tokens:
             return None
-        has_room = (
-            self._n_used < grant.amount.requests
-            and self._tokens_used + self._of_limit(tokens) <= grant.amount.tokens
-        )
-        return self._starts_at if has_room else None
+        return self._opens_at
 
     async def renew(self, tokens: int) -> None:
-        """Request the next grant, for at least one request with so many tokens."""
-        self._give_back_rest()
+        """Take what the next requests need, at least one with so many tokens."""
+        if self._n_taken:
+            seconds = max(loop_time() - self._opens_at, _SHORTEST_SECONDS)
+            self._n_next = max(1, math.ceil(self._n_used / seconds))
+            if seconds < _RECENT_SECONDS:
+                self._uncounted -= self._n_taken - self._n_used
         n = self._n_next
         if (per_minute := self._limits.requests_per_minute) is not None:
             n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE)))
         tokens_each = self._of_limit(tokens)
         if (per_minute := self._limits.input_tokens_per_minute) is not None and tokens_each:
-            # Whole requests: what is left of a grant is lost to others until it is given back.
             n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE / tokens_each)))
-        unused, self._unused = self._unused, defaultdict(lambda: Amount(0, 0))
+        n_tokens = n * tokens_each
+        new, new_tokens = max(0, n + self._uncounted), max(0, n_tokens + self._uncounted_tokens)
+        self._uncounted += n - new
+        self._uncounted_tokens += n_tokens - new_tokens
         start = loop_time()
-        self._grant = await self._ask(
-            Amount(n, n * tokens_each), dict(unused), self._answered_in_seconds
+        wait_seconds = await self._take(
+            requests=new, tokens=new_tokens, delay_seconds=self._answered_in_seconds
         )
         self._answered_in_seconds = loop_time() - start
-        self._starts_at = loop_time() + self._grant.wait_seconds
+        self._opens_at = loop_time() + wait_seconds
+        self._n_taken, self._n_used, self._tokens = n, 0, n_tokens
 
-    def take(self, tokens: int) -> int:
-        """Count a request that is sent by the grant that is held; return the grant's number."""
-        assert self._grant is not None  # noqa: S101 - `opens_at` said that it has room
+    def use(self, tokens: int) -> None:
+        """Count a request that is sent by what was taken."""
         self._n_used += 1
-        self._tokens_used += self._of_limit(tokens)
-        return self._grant.id
+        self._tokens -= self._of_limit(tokens)
 
-    def amend(self, grant_id: int, *, expected: int, tokens: int) -> None:
-        """Correct the number of a request's tokens, once the vendor has counted them."""
-        if self._limits.input_tokens_per_minute is not None and expected != tokens:
-            self._give_back(grant_id, Amount(0, expected - self._of_limit(tokens)))
+    def correct(self, *, expected: int, tokens: int) -> None:
+        """Count tokens that a request had beyond the estimate in what is taken next.
 
-    def _give_back_rest(self) -> None:
-        """Count the rest of the current grant, and the size of the next one."""
-        if self._grant is None:
-            return
-        unused = Amount(
-            self._grant.amount.requests - self._n_used,
-            self._grant.amount.tokens - self._tokens_used,
-        )
-        if unused.requests or unused.tokens:
-            self._give_back(self._grant.id, unused)
-        seconds = max(loop_time() - self._starts_at, _SHORTEST_SECONDS)
-        self._n_next = max(1, math.ceil(self._n_used / seconds))
-        self._grant, self._n_used, self._tokens_used = None, 0, 0
-
-    def _give_back(self, grant_id: int, unused: Amount) -> None:
-        before = self._unused[grant_id]
-        self._unused[grant_id] = Amount(
-            before.requests + unused.requests, before.tokens + unused.tokens
-        )
+        Those that it lacked are lost: sent later, they could exceed the limit of that minute.
+        """
+        self._uncounted_tokens += max(0, self._of_limit(tokens) - self._of_limit(expected))
 
     def _of_limit(self, tokens: int) -> int:
-        """Return the number of tokens that count: at most the limit of a minute."""
+        """Return the number of tokens that count: at most the limit of a minute, 0 without one."""
         per_minute = self._limits.input_tokens_per_minute
-        return tokens if per_minute is None else min(tokens, math.floor(per_minute))
+        return 0 if per_minute is None else min(tokens, math.floor(per_minute))
 
 
 def loop_time() -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 import sqlalchemy as sa
 
-from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits, Shard
+from eval_assets.ledger import USABLE_SECONDS, RateLimits, Shard
 from eval_assets.store.ledger._tables import attempts, batches, rate_grants, slots, workers
 from eval_assets.store.ledger.attempts import in_portions
 from eval_assets.store.ledger.slots import locks_of, number_of
@@ -260,26 +260,21 @@ def _count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
     return sa.func.count(sa.case((condition, 1)))
 
 
-WINDOW_SECONDS = 60.0 + GRANT_SECONDS + 0.5
-"""Seconds over which a rate is held. What is sent within a minute was granted within this: a grant
-may be used late, and requests sent a minute apart may arrive a little closer."""
+WINDOW_SECONDS = 60.0 + USABLE_SECONDS + 0.5
+"""Seconds over which a rate is held. What is sent within a minute was taken within this: it may be
+used late, and requests sent a minute apart may arrive a little closer."""
 
 _LONGEST_LEAD_SECONDS = 3600.0
 _BURST_SECONDS = 1.0
-"""Lead of grants over an even pace: vendors also enforce a rate by the second."""
+"""Lead over an even pace: vendors also enforce a rate by the second."""
 
 
-def grant(
-    ledger: SqlLedger,
-    limits: RateLimits,
-    demand: Amount,
-    *,
-    unused: Mapping[int, Amount],
-    delay_seconds: float,
-) -> Grant:
-    """Grant the next requests to a model from the first moment at which its limits allow them.
+def take_of_rates(
+    ledger: SqlLedger, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
+) -> float:
+    """Take requests from the first moment on at which a model's limits allow them.
 
-    The clock is the ledger's own, the same for every machine.
+    The clock is the ledger's own, the same for every machine. Returns the seconds until then.
     """
     is_same = rate_grants.c.account == limits.account
     with ledger.write_transaction(is_durable=False) as connection:
@@ -287,35 +282,35 @@ def grant(
             lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
             connection.execute(sa.select(lock))
         now, read_at = _now(connection), time.monotonic()
-        for grant_id, amount_left in unused.items():
-            consumption = {
-                "requests": rate_grants.c.requests - amount_left.requests,
-                "tokens": rate_grants.c.tokens - amount_left.tokens,
-            }
-            connection.execute(
-                sa.update(rate_grants).where(rate_grants.c.id == grant_id).values(consumption)
-            )
         # Those far ahead are from before a clock was put back.
         is_over = (rate_grants.c.starts_at <= now - WINDOW_SECONDS) | (
             rate_grants.c.starts_at > now + _LONGEST_LEAD_SECONDS
         )
         connection.execute(sa.delete(rate_grants).where(is_same & is_over))
-        granted = connection.execute(
+        earlier = connection.execute(
             sa.select(rate_grants.c.starts_at, rate_grants.c.requests, rate_grants.c.tokens)
             .where(is_same)
             .order_by(rate_grants.c.starts_at)
         ).all()
-        requests = [(start, n_requests) for start, n_requests, _ in granted]
-        tokens = [(start, n_tokens) for start, _, n_tokens in granted]
         usable_at = now + delay_seconds
         starts_at = max(
-            start_of(demand.requests, limits.requests_per_minute, requests, now=usable_at),
-            start_of(demand.tokens, limits.input_tokens_per_minute, tokens, now=usable_at),
+            start_of(
+                requests,
+                limits.requests_per_minute,
+                [(start, n_requests) for start, n_requests, _ in earlier],
+                now=usable_at,
+            ),
+            start_of(
+                tokens,
+                limits.input_tokens_per_minute,
+                [(start, n_tokens) for start, _, n_tokens in earlier],
+                now=usable_at,
+            ),
         )
-        row = {"account": limits.account, "starts_at": starts_at, **vars(demand)}
-        new = connection.execute(sa.insert(rate_grants).returning(rate_grants.c.id), row)
-        grant_id = new.scalar_one()
-    return Grant(grant_id, demand, starts_at - now - (time.monotonic() - read_at))
+        row = {"account": limits.account, "starts_at": starts_at}
+        row |= {"requests": requests, "tokens": tokens}
+        connection.execute(sa.insert(rate_grants), row)
+    return starts_at - now - (time.monotonic() - read_at)
 
 
 def _now(connection: sa.Connection) -> float:
@@ -329,7 +324,7 @@ def _now(connection: sa.Connection) -> float:
 def start_of(
     amount: float,
     per_minute: float | None,
-    granted: Sequence[tuple[float, float]],
+    earlier: Sequence[tuple[float, float]],
     *,
     now: float,
 ) -> float:
@@ -338,17 +333,17 @@ def start_of(
     Args:
         amount: How much more; more than a minute may hold counts as all that it may hold.
         per_minute: Most that any minute may hold; None for no limit.
-        granted: When each grant of the last minute starts, in this order, and how much it is.
+        earlier: When each part of the last minute starts, in this order, and how much it is.
         now: The time in seconds.
     """
     if per_minute is None:
         return now
     paced_until = 0.0
-    for start, item in granted:
+    for start, item in earlier:
         paced_until = max(paced_until, start) + item * WINDOW_SECONDS / per_minute
     starts_at = max(now, paced_until - _BURST_SECONDS)
-    excess = sum(item for _, item in granted) + min(amount, per_minute) - per_minute
-    for start, item in granted:
+    excess = sum(item for _, item in earlier) + min(amount, per_minute) - per_minute
+    for start, item in earlier:
         if excess <= 0:
             break
         excess -= item

@@ -21,10 +21,8 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError, UnreachableError
 from eval_assets.ledger import (
     WHOLE,
-    Amount,
     Attempt,
     Batch,
-    Grant,
     RateLimits,
     Refusal,
     Reply,
@@ -38,7 +36,7 @@ from eval_assets.store.ledger.attempts import (
     store_prompts,
 )
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.limits import grant, left_of_caps
+from eval_assets.store.ledger.limits import left_of_caps, take_of_rates
 from eval_assets.store.ledger.slots import (
     FileLocks,
     SessionLocks,
@@ -219,16 +217,13 @@ class Worker:
             )
 
     @_reconnecting
-    def grant(
-        self,
-        limits: RateLimits,
-        demand: Amount,
-        *,
-        unused: Mapping[int, Amount],
-        delay_seconds: float = 0.0,
-    ) -> Grant:
-        """Grant the next requests to a model; see `Ledger.grant`."""
-        return grant(self._ledger, limits, demand, unused=unused, delay_seconds=delay_seconds)
+    def take(
+        self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
+    ) -> float:
+        """Take requests of a model's rates; see `Ledger.take`."""
+        return take_of_rates(
+            self._ledger, limits, requests=requests, tokens=tokens, delay_seconds=delay_seconds
+        )
 
     @_reconnecting
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:

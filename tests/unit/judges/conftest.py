@@ -21,10 +21,8 @@ from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import (
-    Amount,
     Attempt,
     Batch,
-    Grant,
     RateLimits,
     Refusal,
     Reply,
@@ -94,17 +92,12 @@ class MemoryLedger:
         """No cap."""
         return None
 
-    def grant(
-        self,
-        limits: RateLimits,
-        target: Amount,
-        *,
-        unused: Mapping[int, Amount],
-        delay_seconds: float = 0.0,
-    ) -> Grant:
-        """Grant everything at once: nobody else asks."""
-        del limits, unused, delay_seconds
-        return Grant(0, target, 0.0)
+    def take(
+        self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
+    ) -> float:
+        """Give everything at once: nobody else asks."""
+        del limits, requests, tokens, delay_seconds
+        return 0.0
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Refusals recorded before."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from eval_assets.judges.calling.limiter import FailureKind, Limiter
 from eval_assets.ledger import RateLimits
-from tests.unit.judges.calling.test_shared_rate_limits import Grants
+from tests.unit.judges.calling.test_shared_rate_limits import Rates
 from tests.virtual_time import run
 
 
@@ -25,7 +25,7 @@ def limiter(
 ) -> Limiter:
     if requests is None and tokens is None:
         return Limiter(max_in_flight=most, rates=None, first_in_flight=first)
-    return Grants(RateLimits("a", requests, tokens)).limiter(most=most)
+    return Rates(RateLimits("a", requests, tokens)).limiter(most=most)
 
 
 @dataclass

@@ -3,68 +3,46 @@
 import asyncio
 import bisect
 import itertools
-from collections.abc import Mapping
 
 import pytest
 
 from eval_assets.judges.calling.limiter import Limiter
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
-from eval_assets.ledger import Amount, Grant, RateLimits
+from eval_assets.ledger import RateLimits
 from eval_assets.store.ledger.limits import WINDOW_SECONDS, start_of
 from tests.virtual_time import run
 
 
-class Grants:
-    """The ledger's grants in memory, by the ledger's own rule."""
+class Rates:
+    """The ledger's account of rates in memory, by the ledger's own rule."""
 
     def __init__(self, limits: RateLimits, *, seconds_to_answer: float = 0.01) -> None:
         self.limits = limits
-        self.rows: list[tuple[float, Amount]] = []
+        self.rows: list[tuple[float, int, int]] = []
         self.seconds_to_answer = seconds_to_answer
 
-    async def ask(
-        self, target: Amount, unused: Mapping[int, Amount], delay_seconds: float
-    ) -> Grant:
-        """Grant the next requests."""
+    async def take(self, *, requests: int, tokens: int, delay_seconds: float) -> float:
+        """Take the next requests."""
         asked_at = asyncio.get_running_loop().time()
-        now = asked_at + delay_seconds
-        for earlier, amount_left in unused.items():
-            at, amount = self.rows[earlier]
-            self.rows[earlier] = (
-                at,
-                Amount(amount.requests - amount_left.requests, amount.tokens - amount_left.tokens),
-            )
-        recent = sorted(
-            ((at, amount) for at, amount in self.rows if at > asked_at - WINDOW_SECONDS),
-            key=lambda row: row[0],
-        )
+        recent = sorted(row for row in self.rows if row[0] > asked_at - WINDOW_SECONDS)
         starts_at = max(
-            start_of(
-                target.requests,
-                self.limits.requests_per_minute,
-                [(at, amount.requests) for at, amount in recent],
-                now=now,
-            ),
-            start_of(
-                target.tokens,
-                self.limits.input_tokens_per_minute,
-                [(at, amount.tokens) for at, amount in recent],
-                now=now,
-            ),
+            start_of(amount, per_minute, parts, now=asked_at + delay_seconds)
+            for amount, per_minute, parts in (
+                (requests, self.limits.requests_per_minute, [row[:2] for row in recent]),
+                (tokens, self.limits.input_tokens_per_minute, [row[::2] for row in recent]),
+            )
         )
-        number = len(self.rows)
-        self.rows.append((starts_at, target))
+        self.rows.append((starts_at, requests, tokens))
         await asyncio.sleep(self.seconds_to_answer)
-        wait_seconds = starts_at - asyncio.get_running_loop().time()
-        return Grant(number, target, wait_seconds)
+        return starts_at - asyncio.get_running_loop().time()
 
     def limiter(self, *, most: int) -> Limiter:
         """Return the limiter of one process."""
-        return Limiter(max_in_flight=most, rates=SharedRates(self.limits, self.ask))
+        return Limiter(max_in_flight=most, rates=SharedRates(self.limits, self.take))
 
 
 def sent_by(  # noqa: PLR0913 - who asks for how much
-    grants: Grants,
+    rates: Rates,
     *,
     n_processes: int,
     most: int,
@@ -82,7 +60,7 @@ def sent_by(  # noqa: PLR0913 - who asks for how much
         limiter.succeeded(admission, input_tokens=tokens_used)
 
     async def process(number: int) -> None:
-        limiter = grants.limiter(most=most)
+        limiter = rates.limiter(most=most)
         sizes = itertools.islice(itertools.cycle(tokens), number, None)
         while asyncio.get_running_loop().time() < seconds:
             pending = [
@@ -112,7 +90,7 @@ def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than
     n_processes: int, per_minute: int, most: int
 ) -> None:
     times_and_tokens = sent_by(
-        Grants(RateLimits("a", per_minute, None)),
+        Rates(RateLimits("a", per_minute, None)),
         n_processes=n_processes,
         most=most,
         seconds=300,
@@ -125,7 +103,7 @@ def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than
     assert len(times_and_tokens) >= 0.9 * per_minute * 5
 
 
-@pytest.mark.parametrize(("n_processes", "share"), [(1, 0.95), (4, 0.9)])
+@pytest.mark.parametrize(("n_processes", "share"), [(1, 0.9), (4, 0.88)])
 @pytest.mark.parametrize(
     "tokens",
     [(10,), (120,), (130, 450, 220), (100, 700, 50), (1500, 900)],
@@ -149,7 +127,7 @@ def test_three_requests_of_a_quarter_fit_into_a_minute(n_processes: int) -> None
 def _tokens_of(n_processes: int, tokens: tuple[int, ...]) -> list[tuple[float, int]]:
     """Send as many tokens as a rate of 12,000 a minute allows for five minutes."""
     return sent_by(
-        Grants(RateLimits("a", None, 12_000)),
+        Rates(RateLimits("a", None, 12_000)),
         n_processes=n_processes,
         most=16,
         seconds=300,
@@ -161,7 +139,7 @@ def _tokens_of(n_processes: int, tokens: tuple[int, ...]) -> list[tuple[float, i
 def test_a_process_with_few_requests_leaves_the_rest_to_others() -> None:
     """50 in flight of 1 second are 50 a second, of 200 a second that the limit allows."""
     requests = sent_by(
-        Grants(RateLimits("a", 12_000, None)),
+        Rates(RateLimits("a", 12_000, None)),
         n_processes=4,
         most=50,
         seconds=120,
@@ -172,13 +150,13 @@ def test_a_process_with_few_requests_leaves_the_rest_to_others() -> None:
 
 
 def test_a_slow_ledger_slows_a_process_down_and_does_not_stop_it() -> None:
-    grants = Grants(RateLimits("a", 600, None), seconds_to_answer=3.0)
-    requests = sent_by(grants, n_processes=1, most=16, seconds=120, latency=0.1, tokens=(100,))
+    rates = Rates(RateLimits("a", 600, None), seconds_to_answer=3.0)
+    requests = sent_by(rates, n_processes=1, most=16, seconds=120, latency=0.1, tokens=(100,))
     assert len(requests) >= 100
     assert busiest([(at, 1) for at, _ in requests]) <= 600
 
 
 def test_a_process_alone_asks_the_ledger_about_once_a_second() -> None:
-    grants = Grants(RateLimits("a", 6000, None))
-    sent_by(grants, n_processes=1, most=64, seconds=60, latency=0.4, tokens=(100,))
-    assert len(grants.rows) <= 80
+    rates = Rates(RateLimits("a", 6000, None))
+    sent_by(rates, n_processes=1, most=64, seconds=60, latency=0.4, tokens=(100,))
+    assert len(rates.rows) <= 80

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import StoreError
-from eval_assets.ledger import Amount, RateLimits, Shard
+from eval_assets.ledger import RateLimits, Shard
 from eval_assets.scale import Scale
 from eval_assets.store.ledger._tables import rate_grants
 from eval_assets.store.ledger.engine import SqlLedger
@@ -184,11 +184,11 @@ def test_a_batch_counts_with_the_most_it_can_cost_until_it_is_closed(ledger: Sql
 def test_a_clock_that_is_put_back_does_not_hold_requests_for_long(
     ledger: SqlLedger, worker: Worker
 ) -> None:
-    worker.grant(LIMITS, Amount(60, 600), unused={})
+    take(worker, 60, 600)
     with ledger.write_transaction() as connection:
         ahead = rate_grants.c.starts_at + 7200
         connection.execute(sa.update(rate_grants).values(starts_at=ahead))
-    assert worker.grant(LIMITS, Amount(60, 600), unused={}).wait_seconds <= 0
+    assert take(worker, 60, 600) <= 0
 
 
 def test_december_ends_with_the_year(ledger: SqlLedger, worker: Worker) -> None:
@@ -236,57 +236,49 @@ def test_batches_are_shown_until_they_are_closed(ledger: SqlLedger, worker: Work
 LIMITS = RateLimits("account", requests_per_minute=60, input_tokens_per_minute=6000)
 
 
-def test_the_first_grant_starts_at_once_and_the_next_ones_at_the_pace_of_the_limit(
+def take(worker: Worker, requests: int, tokens: int, *, delay_seconds: float = 0.0) -> float:
+    return worker.take(LIMITS, requests=requests, tokens=tokens, delay_seconds=delay_seconds)
+
+
+def test_the_first_requests_start_at_once_and_the_next_ones_at_the_pace_of_the_limit(
     worker: Worker,
 ) -> None:
-    first = worker.grant(LIMITS, Amount(10, 100), unused={})
-    second = worker.grant(LIMITS, Amount(10, 100), unused={})
-    assert first.wait_seconds <= 0
+    assert take(worker, 10, 100) <= 0
     ten_seconds = 10 * WINDOW_SECONDS / 60
-    assert ten_seconds - 2 < second.wait_seconds <= ten_seconds
+    assert ten_seconds - 2 < take(worker, 10, 100) <= ten_seconds
 
 
 def test_tokens_are_limited_as_requests_are(worker: Worker) -> None:
-    worker.grant(LIMITS, Amount(1, 3000), unused={})
-    assert worker.grant(LIMITS, Amount(1, 3000), unused={}).wait_seconds > 25
-
-
-def test_what_is_given_back_is_granted_to_others(worker: Worker) -> None:
-    first = worker.grant(LIMITS, Amount(30, 300), unused={})
-    later = worker.grant(LIMITS, Amount(1, 10), unused={first.id: Amount(29, 290)})
-    assert later.wait_seconds < 1
+    take(worker, 1, 3000)
+    assert take(worker, 1, 3000) > 25
 
 
 def test_accounts_do_not_share_limits(worker: Worker) -> None:
-    worker.grant(LIMITS, Amount(60, 600), unused={})
+    take(worker, 60, 600)
     other = RateLimits("another account", 60, 6000)
-    assert worker.grant(other, Amount(60, 600), unused={}).wait_seconds <= 0
+    assert worker.take(other, requests=60, tokens=600, delay_seconds=0.0) <= 0
 
 
-def test_a_grant_starts_when_whoever_asks_can_use_it(worker: Worker) -> None:
-    grant = worker.grant(LIMITS, Amount(1, 10), unused={}, delay_seconds=3.0)
-    assert grant.wait_seconds > 1
+def test_requests_start_when_whoever_takes_them_can_send(worker: Worker) -> None:
+    assert take(worker, 1, 10, delay_seconds=3.0) > 1
 
 
-def test_grants_that_are_over_are_forgotten(ledger: SqlLedger, worker: Worker) -> None:
-    worker.grant(LIMITS, Amount(60, 600), unused={})
+def test_what_was_taken_long_ago_is_forgotten(ledger: SqlLedger, worker: Worker) -> None:
+    take(worker, 60, 600)
     with ledger.write_transaction() as connection:
         connection.execute(
             sa.update(rate_grants).values(starts_at=rate_grants.c.starts_at - WINDOW_SECONDS)
         )
-    assert worker.grant(LIMITS, Amount(60, 600), unused={}).wait_seconds <= 0
+    assert take(worker, 60, 600) <= 0
     with ledger.read_transaction() as connection:
         assert connection.scalar(sa.select(sa.func.count()).select_from(rate_grants)) == 1
 
 
-def test_workers_that_ask_at_the_same_time_get_grants_one_after_the_other(
+def test_workers_that_take_at_the_same_time_send_one_after_the_other(
     ledger: SqlLedger, worker: Worker
 ) -> None:
     with ThreadPoolExecutor(8) as threads:
-        requested = [
-            threads.submit(worker.grant, LIMITS, Amount(6, 60), unused={}) for _ in range(30)
-        ]
-        for item in requested:
+        for item in [threads.submit(take, worker, 6, 60) for _ in range(30)]:
             item.result()
     with ledger.read_transaction() as connection:
         starts = connection.scalars(
@@ -305,13 +297,13 @@ def test_workers_that_ask_at_the_same_time_get_grants_one_after_the_other(
 def test_no_window_holds_more_than_the_limit(
     per_minute: int, requested: list[tuple[int, int]]
 ) -> None:
-    now, granted = 0.0, list[tuple[float, float]]()
+    now, parts = 0.0, list[tuple[float, float]]()
     for pause, amount in requested:
         now += pause / 10
-        current_window = [item for item in granted if item[0] > now - WINDOW_SECONDS]
+        current_window = [item for item in parts if item[0] > now - WINDOW_SECONDS]
         start = start_of(amount, per_minute, sorted(current_window), now=now)
         assert start >= now
-        granted.append((start, min(amount, per_minute)))
-    for start, _ in granted:
-        window = [item for at, item in granted if start <= at < start + WINDOW_SECONDS - 1e-6]
+        parts.append((start, min(amount, per_minute)))
+    for start, _ in parts:
+        window = [item for at, item in parts if start <= at < start + WINDOW_SECONDS - 1e-6]
         assert sum(window) <= per_minute
