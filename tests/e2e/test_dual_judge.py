@@ -304,6 +304,7 @@ def test_a_bad_document_holds_no_others_back(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("keys")
 def test_every_command_takes_the_folder_and_people_decide_ties(
     tmp_path: Path, provider: RunningProvider

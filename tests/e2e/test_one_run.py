@@ -38,6 +38,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
+@pytest.mark.slow
 def test_a_run_opens_parses_and_renders_once(
     new_folder: Evaluated, calls: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

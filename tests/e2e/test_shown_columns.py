@@ -112,6 +112,7 @@ def test_a_template_names_any_column_and_no_other(
     assert provider.log.n_received == n_received
 
 
+@pytest.mark.slow
 def test_a_paid_prompt_stays_until_the_new_one_is_accepted(
     garden: Evaluated, provider: RunningProvider
 ) -> None:

@@ -9,6 +9,7 @@ from tests.e2e.conftest import AGREEING, BASE, OPPOSED, make
 N_EXTREME = sum(value in {1, 5} for value in BASE)
 
 
+@pytest.mark.slow
 def test_each_unreliable_result_is_logged_and_not_printed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

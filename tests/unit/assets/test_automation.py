@@ -240,6 +240,7 @@ def keys(names: Iterable[str]) -> list[dg.AssetKey]:
 BEHIND = {"judge_splits", "score_calibration", "tuned_judges", "judge_certificates"}
 
 
+@pytest.mark.slow
 def test_what_changes_is_made_up_to_a_closed_gate_and_behind_it_once_it_opens(
     tmp_path: Path,
 ) -> None:

@@ -77,6 +77,7 @@ def test_raters_who_agree_and_use_the_scale_need_no_advice() -> None:
     assert {figure.advice for figure in result.values()} == {""}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_values", [2, 5])
 def test_honest_raters_seldom_get_advice(n_values: int) -> None:
     """Ten and twenty labels of three raters who each err on three of ten responses."""
