@@ -22,6 +22,7 @@ from eval_assets.readers.formats.files import decoded_as_guessed, is_working_fil
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
+from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.ratings import read_ratings
@@ -67,6 +68,9 @@ _LEVEL = re.compile(
 _FEWEST_LEVELS = 3
 _LONGEST_ID = 80
 """Characters; longer items are texts."""
+
+_SHORTEST_TEXT = 30
+"""Characters on average from which a column holds texts and no names."""
 
 _TEXTS = {
     "prompt_text": {"prompt_text", "prompt", "query", "instruction", "input", "question", "frage"},
@@ -149,7 +153,7 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
     head = _HEAD.format(source=listed_briefly([path.name for path in paths]))
     files = write_new_files(folder, {FILE: head + as_yaml(sections), **contents})
     tasks = [*_tasks_of_texts(responses), *_tasks_of_words(tables)]
-    return Draft(files, _notes(tables), tasks)
+    return Draft(files, _notes(tables, writes_responses=True), tasks)
 
 
 def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
@@ -182,7 +186,7 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
         tables, texts = _ratings_or_texts(folder, files, options)
     judges = recorded_judges(_judges_of(folder, files.scores))
     if tables is not None:
-        notes += _notes(tables)
+        notes += _notes(tables, writes_responses=not files.responses)
         ids = _response_ids(tables)
         judges += _add_other_ratings(tables, ids, folder, files, contents)
         tasks += _tasks_of_words(tables)
@@ -379,6 +383,9 @@ def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
     for name in items.columns.drop(["item", "group", "model"]):
         target = next((of for of, names in _TEXTS.items() if plain(name) in names), str(name))
         columns.setdefault(target, str(name))
+    if longest := _guessed_text(tables):
+        columns = {of: name for of, name in columns.items() if name != longest}
+        columns["response_text"] = longest
     item_names = {plain(name) for name in tables.columns.get("item", ())}
     of_item = next((of for of, names in _TEXTS.items() if item_names & names), None)
     header = list(dict.fromkeys([*_TEXTS, *columns]))
@@ -401,6 +408,26 @@ def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
         strict=True,
     )
     return [("response_id", *header), *rows]
+
+
+def _guessed_text(tables: RatingTables) -> str | None:
+    """Return the column of what raters were most likely shown: the longest texts, if none is named.
+
+    Remarks are none of it.
+    """
+    attributes = tables.items.drop(columns=["item", "group", "model"]).fillna("").astype(str)
+    item_names = tables.columns.get("item", ())
+    if any(plain(str(of)) in _TEXTS["response_text"] for of in (*attributes, *item_names)):
+        return None
+    lengths = {
+        str(name): float(texts.str.len().mean())
+        for name, texts in attributes.items()
+        if not may_be(str(name), Role.TEXT)
+        and plain(str(name)) not in _TEXTS["prompt_text"]
+        and texts.nunique() > len(texts) / 2
+    }
+    longest = max(lengths, key=lengths.__getitem__, default=None)
+    return longest if longest is not None and lengths[longest] > _SHORTEST_TEXT else None
 
 
 def _label_rows(tables: RatingTables, ratings: pd.DataFrame, ids: Mapping[str, str]) -> Rows:
@@ -453,7 +480,7 @@ def _rubric(tables: RatingTables) -> list[dict[str, object]]:
     ]
 
 
-def _notes(tables: RatingTables) -> list[str]:
+def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
     """Return how files were read."""
     people, judges = (
         [str(name) for name in of.unique()]
@@ -471,6 +498,7 @@ def _notes(tables: RatingTables) -> list[str]:
             else []
         ),
     ]
+    text = _guessed_text(tables) if writes_responses else None
     guesses = [f"{q.scale.described()} ({q.id})" for q in tables.questions if q.scale_guessed]
     off = [
         f"{name} scores on another scale ({of.described()})"
@@ -483,7 +511,8 @@ def _notes(tables: RatingTables) -> list[str]:
             if guesses
             else []
         ),
-        *(f"{text}." for text in (*off, *tables.notes)),
+        *([f"response_text is {text}. Correct it in {_RESPONSES}."] if text else []),
+        *(f"{note}." for note in (*off, *tables.notes) if not note.startswith("not read: ")),
         *(f"not read: {name}: {reason}." for name, reason in tables.not_read.items()),
         *(f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts),
     ]

@@ -581,3 +581,23 @@ def test_texts_without_ratings_are_drafted_as_responses(tmp_path: Path, name: st
 
     assert "To do: fill in labels.csv, which is empty" in outcome.output
     assert list(read_responses(read_evaluation(tmp_path))["response_text"]) == ["Because.", "So."]
+
+
+def test_the_longest_texts_become_the_responses_if_no_column_is_called_so(tmp_path: Path) -> None:
+    (tmp_path / "calls.csv").write_text(
+        "call_id,transcript,maria,tom,gpt_verdict,gpt_reason,channel\n"
+        + "".join(
+            f'call-{k:02},"Caller {k}: my order is late. Agent: it ships tomorrow.",'
+            f"{'pass' if k % 3 else 'fail'},{'pass' if k % 4 else 'fail'},"
+            f"{'pass' if k % 3 else 'fail'},The agent answered {k} politely and at length.,mail\n"
+            for k in range(24)
+        )
+    )
+
+    outcome = CliRunner().invoke(init, [str(tmp_path / "calls.csv"), str(tmp_path / "mine")])
+
+    assert "response_text is transcript." in outcome.output
+    assert outcome.output.count("channel") <= 1
+    assert "To do" not in outcome.output
+    rows = (tmp_path / "mine" / "responses.csv").read_text().splitlines()
+    assert rows[1].startswith("call-00,,Caller 0: my order")
