@@ -16,7 +16,7 @@ import pandas as pd
 
 from eval_assets.errors import InputProblem
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.names import Role, Who, is_identifier, may_be, names_model, who
+from eval_assets.readers.names import Role, Who, is_identifier, may_be, names_id, names_model, who
 from eval_assets.readers.values import MISSING, number_in, order_of
 
 BLANK = -1
@@ -223,7 +223,7 @@ class CodedColumn:
         if self.origin or self.kind in (Kind.EMPTY, Kind.TIME, Kind.TEXT, Kind.ADDRESS):
             return False
         if self.kind is Kind.NUMBER:
-            return not re.search(r"(^|_)(id|uuid)$", plain(self.name)) and self._is_bounded()
+            return not names_id(self.name) and self._is_bounded()
         words = self.rating_words
         if len(words) > _MOST_WORDS:
             return False

@@ -116,7 +116,10 @@ _FLAG = re.compile(
     r"^(is|has|was|contains|needs)_|(^|_)(flag|success|labeled|labelled|done|completed|status"
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
 )
-_IDENTIFIER = re.compile(r"(^|_)(id|uuid|key|hash|index|no|nr)$")
+_ID = re.compile(
+    r"(^|_)((q|p|s|u|doc|topic|query|passage|seg|conv|msg|img|task|item)?id|uuid|hash|key)$"
+)
+_IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
     r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level)$"
 )
@@ -217,6 +220,16 @@ def _has_role(header: str, role: Role) -> bool:
         return False
     pattern = _FLAG if role is Role.FLAG else _ROLES[role]
     return pattern.search(name) is not None
+
+
+def names_id(header: str) -> bool:
+    """Return whether a header is that of names of items, and not of their numbers.
+
+    Examples:
+        >>> names_id("qid"), names_id("Ticket ID"), names_id("valid")
+        (True, True, False)
+    """
+    return _ID.search(plain(header)) is not None
 
 
 def is_identifier(header: str) -> bool:
@@ -321,6 +334,7 @@ def _looks_like_a_name(name: str) -> bool:
         and all(re.fullmatch(letters, part) for part in parts)
         and not re.search(r"[a-z][A-Z]", name)
         and not may_be(name, *_NOT_A_NAME)
+        and not names_id(name)
     )
 
 

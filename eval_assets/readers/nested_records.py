@@ -486,7 +486,7 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
 def _lists_in(column: CodedColumn) -> list[Any] | None:
     """Return the lists or objects that most values of a column are; None if they are not."""
     start = column.values[:50]
-    if not start or np.mean([value[:1] in "[{(" for value in start]) <= 0.6:
+    if not start or np.mean([is_nested(value) for value in start]) <= 0.6:
         return None
     parsed = [_parsed(value) for value in column.values]
     is_parsed = [value is not None for value in parsed]
@@ -495,9 +495,23 @@ def _lists_in(column: CodedColumn) -> list[Any] | None:
     return None if np.mean(is_parsed) < 0.7 or len(types) != 1 or are_all_empty else parsed
 
 
+_PAIR = r"\s*[^\W\d][\w .-]*\s*[=:]\s*[\w./-]{1,12}\s*"
+_PAIRS = re.compile(rf"{_PAIR}([;,|]{_PAIR})+")
+"""Ratings by name in one cell, as anna=4; ben=3."""
+
+
+def is_nested(text: str) -> bool:
+    """Return whether a text looks like a list, an object, or pairs of names and values."""
+    return text[:1] in "[{(" or _PAIRS.fullmatch(text) is not None
+
+
 def _parsed(text: str) -> list[Any] | dict[str, Any] | None:
     if text[:1] not in "[{(":
-        return None
+        pairs = re.split("[;,|]", text) if _PAIRS.fullmatch(text) else ()
+        return {
+            name.strip(): of.strip()
+            for name, of in (re.split("[=:]", p, maxsplit=1) for p in pairs)
+        } or None
     for parse in (json.loads, ast.literal_eval):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             value = parse(text)

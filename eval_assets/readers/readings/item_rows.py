@@ -26,6 +26,7 @@ from eval_assets.readers.names import (
     distinct_parts,
     is_rating_word,
     may_be,
+    names_id,
     names_judge,
     names_model,
     parts_of_raters,
@@ -60,8 +61,6 @@ _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
 
-_GRADER = re.compile(r"(^|[^a-z])llm([^a-z]|$)|judge|autorater|model-graded|g-eval", re.IGNORECASE)
-_IDENTIFIER = re.compile(r"(^|_)(id|uuid|hash|key)$")
 _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|confidence|certainty)(_|$)")
 _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total")
 _COMPUTED = (
@@ -130,8 +129,6 @@ class ItemRows:
         self._name_raters(reading, people, judges)
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
-        if not judges and not any(map(self._is_person, people)):
-            self._name_grader(reading, people)
         return reading
 
     # The columns that may hold ratings.
@@ -166,7 +163,7 @@ class ItemRows:
 
     def is_identifier(self, column: CodedColumn) -> bool:
         """Return whether a column has the name of ids or items, and not of a rater."""
-        if _IDENTIFIER.search(plain(column.name)):
+        if names_id(column.name):
             return True
         is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING)
         is_rater = self.who_is(column) in (Who.HUMAN, Who.JUDGE)
@@ -491,18 +488,18 @@ class ItemRows:
         criteria = [c for c in rated if self.who_is(c) is Who.CRITERION]
         unknown = [c for c in rated if c not in people and c not in criteria]
         human = [c for c in rated if self.who_is(c) is Who.HUMAN]
-        of_responses = self._rated_responses(rated)
-        if not rated:
-            reading.likelihood = 4.0
-        elif of_responses:
+        of_responses = self._rated_responses(rated or judges)
+        if of_responses:
             reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
             reading.likelihood = 3.0
-            texts, headers = _listed(of_responses), _listed([column.name for column in rated])
+            headers, texts = _listed([of.name for of in rated or judges]), _listed(of_responses)
             reading.refusal = (
                 f"{headers} are named like {texts}: of responses, and not of raters",
                 "Write a row for each response, or name raters with "
                 + option_text(self.table, "rater", "COLUMN"),
             )
+        elif not rated:
+            reading.likelihood = 4.0
         elif self.choices.ratings and not self.choices.raters:
             reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
             reading.likelihood = 5.0
@@ -541,14 +538,18 @@ class ItemRows:
         parts = list(distinct_parts([column.name for column in rated]).values())
         if len(parts) < 2 or any(map(self._chosen, rated)):
             return []
-        texts = [
+        texts = {
             c.name
             for c in self.table.columns
             if c.kind in (Kind.TEXT, Kind.WORD) and c not in rated
-        ]
-        starts = (name.removesuffix(parts[0]) for name in texts if name.endswith(parts[0]))
-        named = ([start + part for part in parts] for start in starts if start)
-        return next((names for names in named if set(names) <= set(texts)), [])
+        }
+        ends = re.compile(rf"(?<!\w){re.escape(parts[0])}|{re.escape(parts[0])}$")
+        named = (
+            [ends.sub(part, name) for part in parts]
+            for name in texts
+            if ends.search(name) and name != parts[0]
+        )
+        return next((names for names in named if set(names) <= texts), [])
 
     def _remedy_of_names(
         self,
@@ -649,23 +650,6 @@ class ItemRows:
                 f"Add a column of raters, or name it with {option_text(self.table, 'rater', 'X')}",
             )
 
-    def _name_grader(self, reading: Reading, rated: list[CodedColumn]) -> None:
-        """Take one score for that of a judge that a field beside it names, such as llm-rubric."""
-        graders = [
-            column
-            for column in self.columns
-            if 1 <= len(column.values) <= 3 and all(map(_GRADER.search, column.values))
-        ]
-        if not graders or not rated:
-            return
-        grader = min(graders, key=lambda column: column.can_rate)
-        best = next((column for column in rated if column.may_be(Role.RATING)), rated[0])
-        reading.rated = [RatedColumn(best, rater=grader.values[0], is_judge=True)]
-        reading.likelihood, reading.refusal = 6.0, None
-        for column in rated:
-            if column is not best:
-                self.not_read[column.name] = f"beside the score {best.name}"
-
 
 _Reason = Callable[[ItemRows, CodedColumn, Sequence[CodedColumn]], bool]
 
@@ -719,6 +703,15 @@ _REASONS: tuple[tuple[str, _Reason], ...] = (
         "an attribute by its name",
         lambda table, column, _: (
             column.may_be(Role.SYSTEM) and table.who_is(column) is not Who.JUDGE
+        ),
+    ),
+    (
+        "what was asked, by its name",
+        lambda _, column, __: (
+            column.may_be(Role.QUESTION)
+            and not column.may_be(Role.RATING)
+            and column.kind is Kind.WORD
+            and column.order is None
         ),
     ),
     ("free text by its name", lambda _, column, __: column.may_be(Role.TEXT)),

@@ -4,7 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eval_assets.readers.columns import CodedColumn, Kind, combined, once_in, share_constant
+import numpy as np
+
+from eval_assets.readers.columns import (
+    BLANK,
+    CodedColumn,
+    Kind,
+    combined,
+    n_distinct,
+    once_in,
+    share_constant,
+)
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, is_rating_word, names_judge, names_model
 from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
@@ -64,18 +74,45 @@ def _of_people(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[Coded
 
 
 def _separate_runs(reading: Reading, choices: Choices) -> None:
-    """Take a part of the item for the run of the judges, if people's ratings repeat in it."""
-    run = choices.run or next((c for c in reading.items if c.may_be(Role.RUN)), None)
-    items = [column for column in reading.items if column is not run]
+    """Take a part of the item, in which people's ratings repeat, for what tells scores apart.
+
+    That is the run of a judge by its name, or a version, such as that of a prompt.
+    """
     people = [of for of in reading.rated if not of.is_judge]
-    if reading.rater or run is None or not items or len(people) == len(reading.rated):
+    judges = [of for of in reading.rated if of.is_judge]
+    parts = sorted(reading.items, key=lambda column: not column.may_be(Role.RUN))
+    for part in [choices.run] if choices.run else parts:
+        items = [column for column in reading.items if column is not part]
+        if reading.rater or not items or not judges:
+            continue
+        unit = combined(items)
+        constant = [share_constant(of.column, unit) for of in people]
+        is_run = part is choices.run or part.may_be(Role.RUN)
+        is_version = len(part.values) <= _MOST_VERSIONS and constant and min(constant) == 1
+        is_version = is_version and n_distinct(unit) >= _FEWEST_OF_VERSIONS
+        if any(share < 1 for share in constant) or not (is_run or is_version):
+            continue
+        reading.items = items
+        for of in people:
+            of.column = once_in(of.column, unit)
+        if is_run:
+            reading.run = part
+        else:
+            versions = [_version(of, part, k) for of in judges for k in range(len(part.values))]
+            reading.rated = [*people, *versions]
+            reading.not_read[part.name] = "in the names of judges"
         return
-    unit = combined(items)
-    if any(share_constant(of.column, unit) < 1 for of in people):
-        return
-    reading.items, reading.run = items, run
-    for of in people:
-        of.column = once_in(of.column, unit)
+
+
+_MOST_VERSIONS = 6
+_FEWEST_OF_VERSIONS = 10
+"""Items from which on it is no chance that people's ratings repeat in a part."""
+
+
+def _version(rated: RatedColumn, part: CodedColumn, code: int) -> RatedColumn:
+    codes = np.where(part.codes == code, rated.column.codes, BLANK)
+    column = replace(rated.column, codes=codes)
+    return replace(rated, column=column, rater=f"{rated.rater} {part.values[code]}")
 
 
 def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
@@ -126,6 +163,9 @@ def judge_of_question(header: str, questions: Sequence[str]) -> tuple[str, str] 
     ]
     if len(named) != 1:
         return None
+    owner, _, field = header.rpartition(".")
+    if owner and plain(field) == plain(named[0]):
+        return owner.rpartition(".")[2], named[0]
     return re.sub(rf"_?{re.escape(plain(named[0]))}_?", "", name) or "judge", named[0]
 
 

@@ -433,3 +433,57 @@ def test_figures_of_pairs_are_no_ratings(tmp_path: Path, names: list[str]) -> No
     rows = [[name, *range(len(names))] for name in names]
 
     assert "of pairs" in refusal(tmp_path, "pairs.csv", table(["", *names], *rows))
+
+
+def test_id_of_a_query_is_no_rater(tmp_path: Path) -> None:
+    rows = [[n // 6, f"d{n}", PEOPLE[i, "anna"], JUDGE[i]] for n, i in enumerate(ITEMS)]
+
+    tables = read(tmp_path, "qrels.csv", table(["qid", "docid", "human", "gpt4o"], *rows))
+
+    assert (len(tables.ratings), len(tables.scores)) == (len(ITEMS), len(ITEMS))
+
+
+@pytest.mark.parametrize("pair", ["{}={}", "{}: {}"])
+def test_ratings_by_name_in_one_cell_are_read(tmp_path: Path, pair: str) -> None:
+    rows = [[i, "; ".join(pair.format(r, PEOPLE[i, r]) for r in RATERS), JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "cells.csv", table(["id", "ratings", "llm"], *rows))
+
+    assert set(tables.ratings["rater"]) == set(RATERS)
+    assert len(tables.ratings) == len(PEOPLE)
+
+
+def test_people_repeated_beside_versions_of_a_judge_count_once(tmp_path: Path) -> None:
+    header = ["item", "prompt_version", "judge_score", "Anna", "Ben"]
+    rows = [
+        [i, version, (JUDGE[i] + k) % 5 + 1, PEOPLE[i, "anna"], PEOPLE[i, "ben"]]
+        for i in ITEMS
+        for k, version in enumerate(("v1", "v2"))
+    ]
+
+    tables = read(tmp_path, "versions.csv", table(header, *rows))
+
+    assert len(tables.ratings) == 2 * len(ITEMS)
+    assert set(tables.scores["judge"]) == {"judge_score v1", "judge_score v2"}
+
+
+def test_ratings_of_answers_by_models_are_no_judges(tmp_path: Path) -> None:
+    header = ["question", "gpt-4 answer", "llama answer", "gpt-4 rating", "llama rating"]
+    rows = [
+        [f"{i}?", TEXTS[i], f"{TEXTS[i]} too", PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS
+    ]
+
+    assert "of responses, and not of raters" in refusal(tmp_path, "a.csv", table(header, *rows))
+
+
+def test_criterion_in_rows_of_items_is_the_question(tmp_path: Path) -> None:
+    header = ["completion_id", "criterion", "physician_1", "physician_2", "grader_gpt-4.1"]
+    rows = [
+        [i, f"{criterion} is told", *(PEOPLE[i, r] > 2 for r in ("anna", "ben")), JUDGE[i] > 2]
+        for i in ITEMS
+        for criterion in ("the cause", "the risk")
+    ]
+
+    tables = read(tmp_path, "rubric.csv", table(header, *rows))
+
+    assert (len(tables.items), len(tables.questions)) == (len(ITEMS), 2)
