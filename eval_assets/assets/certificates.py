@@ -98,7 +98,7 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.Materi
         data_version=data_version_in(table),
         metadata={
             **table,
-            "n_new_readings": n_new,
+            "n_new_evaluations": n_new,
             "verdicts": rows_as_metadata(table_rows, _VERDICT),
             "gain_against_0": intervals_as_metadata(_figures(rows, "gain"), minimum=0.0),
             "judge_minus_people": intervals_as_metadata(

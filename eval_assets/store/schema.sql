@@ -420,7 +420,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_scores (
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
--- What readings of held-out tests say; figures that stay hidden are NULL.
+-- Results of evaluations of held-out tests; figures that stay hidden are NULL.
 CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     judge_id VARCHAR NOT NULL,
     version VARCHAR NOT NULL,
@@ -428,7 +428,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     kind VARCHAR NOT NULL,                 -- 'fitness', 'improvement' or 'fitness_in_part'
     n_units BIGINT,
     n_groups BIGINT,
-    reading INTEGER,                       -- number in the held-out test; NULL if the test was not read
+    reading INTEGER,                       -- number of the evaluation of the test, from 1; NULL without one
     level DOUBLE,                          -- two-sided, of this test
     kappa DOUBLE,                          -- agreement with people beyond chance
     kappa_baseline DOUBLE,                 -- of the judge as it stands
@@ -781,11 +781,11 @@ CREATE TABLE IF NOT EXISTS judge_versions (
     created_at TIMESTAMPTZ NOT NULL
 );
 
--- Readings of held-out tests.
+-- Evaluations of held-out tests.
 CREATE TABLE IF NOT EXISTS test_set_uses (
     seal_id VARCHAR NOT NULL,              -- evaluation and number of the test
     question_id VARCHAR NOT NULL,
-    k INTEGER NOT NULL,                    -- number of the reading, from 1
+    k INTEGER NOT NULL,                    -- number of the evaluation, from 1
     judge_set VARCHAR NOT NULL,            -- fingerprint of judges, scores and labels
     level DOUBLE NOT NULL,                 -- two-sided
     candidates JSON NOT NULL,              -- versions fixed before, read together; groups
