@@ -396,6 +396,8 @@ def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
             InputProblem(source.files[0], None, None, "it holds no table", "Name another file")
         )
     raise_all([problem for of in source.tables for problem in of.bad_rows], source=table.file)
+    if not len(table):
+        return refused(table, "it has a header and no rows", "Add the ratings")
     names = [column.name for column in table.columns if not column.origin]
     message = f"no column of ratings is found among {listed_briefly(names)}"
     rating = option_text(table, "rating", "COLUMN")

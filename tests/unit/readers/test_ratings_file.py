@@ -348,7 +348,7 @@ def test_the_latest_round_counts(tmp_path: Path) -> None:
             "item,rater,rating\na,Anna,4\na,anna,3\n",
             ['ratings.csv:3:rater: "Anna" and "anna" differ only in case'],
         ),
-        ("item,rater,rating\n", ["ratings.csv: no column of ratings"]),
+        ("item,rater,rating\n", ["ratings.csv: it has a header and no rows"]),
         ("text\nsome\n", ["ratings.csv: no column of ratings is found among text"]),
     ],
 )
