@@ -156,20 +156,16 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Something that an endpoint does not take for a model, learnt from its answer.
+class EndpointMemory:
+    """What runs found out about a model at an endpoint.
 
     Args:
-        base_url: The endpoint.
-        model: The model.
-        capability: What it does not take.
-        error: What it said.
+        refused: What it does not take, and what it said.
+        in_flight: Requests in flight that it served; None if it never answered.
     """
 
-    base_url: str
-    model: str
-    capability: str
-    error: str
+    refused: Mapping[str, str] = field(default_factory=dict)
+    in_flight: int | None = None
 
 
 @dataclass(frozen=True)
@@ -261,17 +257,11 @@ class Ledger(Protocol):
             Seconds until their start; below 0 if that is over.
         """
 
-    def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
-        """Return the parameters that an endpoint is known to refuse for a model."""
+    def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
+        """Return what earlier runs found out about an endpoint."""
 
-    def record_refusals(self, refused: Collection[Refusal]) -> None:
-        """Store the parameters that endpoints refuse for models."""
-
-    def known_in_flight(self, base_url: str, model: str) -> int | None:
-        """Return how many requests in flight an endpoint served; None if it never answered."""
-
-    def remember_in_flight(self, base_url: str, model: str, n: int) -> None:
-        """Store how many requests in flight an endpoint serves."""
+    def remember_endpoint(self, base_url: str, model: str, memory: EndpointMemory) -> None:
+        """Add what a run found out about an endpoint."""
 
 
 class BatchLedger(Ledger, Protocol):

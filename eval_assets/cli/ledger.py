@@ -13,13 +13,11 @@ from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import (
     check_output,
     data_option,
-    database_option,
     format_option,
     ledger_of,
     output_option,
     print_table,
     put_file,
-    resolve_database,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from eval_assets.store.ledger.engine import SqlLedger
     from eval_assets.store.schema import ExportFormat
 
-Action = Literal["show", "sync", "export"]
+Action = Literal["show", "export"]
 
 _MOST_ROWS = 20
 """Days and runs shown, the latest first; an export holds all."""
@@ -42,7 +40,6 @@ _SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "charged USD"
 @click.command()
 @click.argument("action", type=click.Choice(get_args(Action)), default="show")
 @data_option
-@database_option
 @format_option
 @output_option
 @click.option(
@@ -51,11 +48,10 @@ _SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "charged USD"
     help="Give up a batch that the vendor lost: the next run submits its requests again and pays "
     "for them.",
 )
-def ledger(  # noqa: PLR0913 - one parameter per option
+def ledger(
     *,
     action: Action,
     data: Path,
-    database: str | None,
     form: ExportFormat,
     output: Path | None,
     forget_batch: str | None,
@@ -65,29 +61,20 @@ def ledger(  # noqa: PLR0913 - one parameter per option
     "USD" sums the costs that are known; "charged USD" counts towards budgets: a cost that
     is not known is estimated from the replies before it.
 
-    `sync` copies the ledger to the tables judge_calls, run_spending, ... of the database; `export`
-    writes every request with its prompt and reply, a row per attempt.
+    `export` writes every request with its prompt and reply, a row per attempt.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
 
     if action == "export":
         check_output(form, output)
     evaluation = read_evaluation(data)
-    path = resolve_database(data, database)
-    is_reading = forget_batch is None and action != "sync"
-    with ledger_of(data, evaluation, is_reading=is_reading) as opened:
+    with ledger_of(data, evaluation, is_reading=forget_batch is None) as opened:
         if forget_batch is not None:
             return _forget(opened, forget_batch)
-        match action:
-            case "show":
-                _show(opened, evaluation)
-            case "sync":
-                from eval_assets.store.ledger.copies import store_ledger
-
-                store_ledger(opened, path, folder=data)
-                click.echo(f"{path} holds what {opened.place} does.")
-            case "export":
-                _export(opened, form, output)
+        if action == "export":
+            _export(opened, form, output)
+        else:
+            _show(opened, evaluation)
     return DONE
 
 

@@ -692,7 +692,7 @@ FROM combined_scores
 ORDER BY ALL;
 
 -- Copies of the ledger, which holds what cannot be computed again: refreshed by every asset that
--- asks, and by `eval-assets ledger sync`. Deleting them loses nothing.
+-- asks. Deleting them loses nothing.
 
 -- Attempts to ask a model. charged_usd is what counts towards budgets: the cost, or the most that it
 -- can be if it is not known.

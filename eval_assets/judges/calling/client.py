@@ -28,7 +28,7 @@ from eval_assets.judges.calling.requests import (
     Unsent,
 )
 from eval_assets.judges.calling.shared_rate_limits import loop_time
-from eval_assets.ledger import Attempt, CallSubject, Reply, Status
+from eval_assets.ledger import Attempt, CallSubject, EndpointMemory, Reply, Status
 
 logger = logging.getLogger(__name__)
 
@@ -176,7 +176,7 @@ class ModelClient(Generic[Declared]):
         self._in_flight_numbers: set[int] = set()
         self._overloaded_since = math.inf
         self._exceeds_limits = False
-        self._features = FeatureMemory(model, refused, remember=writer.remember)
+        self._features = FeatureMemory(model, refused)
 
     def request(
         self,
@@ -209,9 +209,12 @@ class ModelClient(Generic[Declared]):
         return replies
 
     @property
-    def proven_in_flight(self) -> int:
-        """Return how many requests in flight the server serves, as far as was found out."""
-        return self._limiter.proven_in_flight
+    def memory(self) -> EndpointMemory:
+        """Return what was found out about the endpoint."""
+        has_served = self.summary.n_replies and not self.summary.stopped
+        return EndpointMemory(
+            self._features.new_refusals, self._limiter.proven_in_flight if has_served else None
+        )
 
     async def reply_to(
         self, request: ModelRequest, subject: CallSubject, reservation: Reservation

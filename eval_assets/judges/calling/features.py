@@ -1,7 +1,7 @@
 """Parts of a request that a model or server may refuse, recognised by its first refusal."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, assert_never, get_args
 
@@ -13,7 +13,7 @@ from eval_assets.judges.calling.requests import (
     Outcome,
     RequestFailed,
 )
-from eval_assets.ledger import Refusal, Reply
+from eval_assets.ledger import Reply
 
 logger = logging.getLogger(__name__)
 
@@ -71,14 +71,12 @@ class FeatureMemory:
 
     A part that a refusal names is left out of every request from then on. It counts as refused
     once a request without it is answered; if none is, it was not the reason. `refusals` are
-    those of earlier runs.
+    those of earlier runs, `new_refusals` those of this one, with what was said.
     """
 
-    def __init__(
-        self, model: AnyLiveModel, refusals: Collection[str], *, remember: Callable[[Refusal], None]
-    ) -> None:
+    def __init__(self, model: AnyLiveModel, refusals: Collection[str]) -> None:
+        self.new_refusals: dict[str, str] = {}
         self._model = model
-        self._remember = remember
         self._refused: set[Feature] = {
             feature for feature in get_args(Feature) if feature in refusals
         }
@@ -133,15 +131,13 @@ class FeatureMemory:
         self._suspected.clear()
 
     def _learn(self, features: Collection[Feature]) -> None:
-        endpoint = self._model.endpoint
         for feature in sorted(features):
-            error = self._suspected.pop(feature)
+            self.new_refusals[feature] = self._suspected.pop(feature)
             self._refused.add(feature)
-            self._remember(Refusal(endpoint.base_url, endpoint.model, feature, error))
             logger.warning(
                 "%s does not take %s: %s is asked without it. The next run knows; "
                 "capabilities in evaluation.yaml declares what a model takes",
-                endpoint.model,
+                self._model.endpoint.model,
                 feature,
                 self._model.id,
             )

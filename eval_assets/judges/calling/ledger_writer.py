@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import ModelRequest, Outcome, RequestFailed
-from eval_assets.ledger import Attempt, CallSubject, Ledger, Refusal, Reply
+from eval_assets.ledger import Attempt, CallSubject, Ledger, Reply
 
 _Result = TypeVar("_Result")
 
@@ -29,7 +29,6 @@ class LedgerWriter:
         self._failure: BaseException | None = None
         self._attempts: list[Attempt] = []
         self._prompts: dict[str, str] = {}
-        self._refused: list[Refusal] = []
         self._keys: list[str] = []
         self._recorded: asyncio.Future[None] | None = None
         self._lookup: asyncio.Future[dict[str, Reply]] | None = None
@@ -58,11 +57,6 @@ class LedgerWriter:
             self._keys.append(call_key)
             self._lookup = lookup = self._lookup or self._begin(self._look_up)
         return (await asyncio.shield(lookup)).get(call_key)
-
-    def remember(self, refused: Refusal) -> None:
-        """Record refusals of an endpoint with the next attempts."""
-        with self._handing_over:
-            self._refused.append(refused)
 
     @property
     def has_failed(self) -> bool:
@@ -95,10 +89,7 @@ class LedgerWriter:
             self._recorded = None
             attempts, self._attempts = self._attempts, []
             prompts, self._prompts = self._prompts, {}
-            refused, self._refused = self._refused, []
         self.ledger.record(attempts, prompts)
-        if refused:
-            self.ledger.record_refusals(refused)
 
     def _look_up(self) -> dict[str, Reply]:
         """Look up the requests that wait; in the thread."""

@@ -26,7 +26,7 @@ from eval_assets.judges.calling.requests import Outcome
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
-from eval_assets.ledger import Ledger, RateLimits, Status
+from eval_assets.ledger import EndpointMemory, Ledger, RateLimits, Status
 from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
@@ -104,11 +104,8 @@ async def open_clients(
     async with _interruptible(clients, tasks) as interruption, AsyncExitStack() as stack:
         for model in models:
             endpoint, account = model.endpoint, _account(model, options)
-            refused = await asyncio.to_thread(
-                ledger.refused_capabilities, endpoint.base_url, endpoint.model
-            )
-            in_flight = await asyncio.to_thread(
-                ledger.known_in_flight, endpoint.base_url, endpoint.model
+            memory = await asyncio.to_thread(
+                ledger.endpoint_memory, endpoint.base_url, endpoint.model
             )
             connections = Connections(
                 partial(connect, endpoint, api_key=options.api_keys[model.id], keys=keys)
@@ -117,7 +114,7 @@ async def open_clients(
             if account not in limiters:
                 sharing = [peer for peer in models if _account(peer, options) == account]
                 limiters[account] = _limiter(
-                    account, sharing, ledger, known_in_flight=in_flight, retry=options.retry
+                    account, sharing, ledger, known_in_flight=memory.in_flight, retry=options.retry
                 )
             client = ModelClient(
                 model,
@@ -127,9 +124,9 @@ async def open_clients(
                 budget=budget,
                 retry=options.retry,
                 rng=rng,
-                refused=refused,
+                refused=memory.refused,
                 tasks=tasks,
-                is_known=in_flight is not None or options.retry.counts_overload,
+                is_known=memory.in_flight is not None or options.retry.counts_overload,
                 ask_again=options.ask_again,
             )
             clients.append(client)
@@ -184,15 +181,12 @@ def _limiter(
 
 
 async def _remember(clients: Sequence[AnyModelClient], ledger: Ledger) -> None:
-    """Store how many requests in flight each server turned out to serve."""
+    """Store what each server takes and how many requests in flight it serves."""
     for client in clients:
-        if client.summary.n_replies and not client.summary.stopped:
-            endpoint = client.model.endpoint
+        endpoint, memory = client.model.endpoint, client.memory
+        if memory != EndpointMemory():
             await asyncio.to_thread(
-                ledger.remember_in_flight,
-                endpoint.base_url,
-                endpoint.model,
-                client.proven_in_flight,
+                ledger.remember_endpoint, endpoint.base_url, endpoint.model, memory
             )
 
 

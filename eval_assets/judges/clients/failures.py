@@ -60,12 +60,6 @@ _FIRST_EPOCH = 1e9
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h)[a-z]*", re.IGNORECASE)
 _DURATION = re.compile(rf"(?:{_DURATION_PART.pattern}\s*)+", re.IGNORECASE)
-_WAIT_IN_MESSAGE = re.compile(
-    r"(?:again|retry|wait)\b[a-z ]{0,20}?\s"
-    r"(?P<seconds>(?:[0-9]+(?:\.[0-9]+)?\s*(?:ms|m|h|s)[a-z]*\s*)+)",
-    re.IGNORECASE,
-)
-
 _REFUSED: Mapping[Feature, tuple[str, ...]] = {
     "json_schema": ("response_format", "response format", "json_schema", "json schema",
                     "structured output", "output_config.format", "output_format", "guided"),
@@ -137,7 +131,7 @@ def failure_of(
         named(line, keys=keys),
         remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
         http_status=http_status,
-        retry_after_seconds=_requested_wait(headers, body if is_overload else None, message),
+        retry_after_seconds=_requested_wait(headers, body if is_overload else None),
         is_overload=is_overload,
         is_filtered=_is_filtered(http_status, body, text),
         may_be_billed=http_status >= _SERVER_ERROR and http_status != _ANTHROPIC_OVERLOADED,
@@ -224,40 +218,29 @@ def _kind_and_message(body: object) -> tuple[str, str]:
     return " ".join(kinds), str(message or "no reason given")
 
 
-def _requested_wait(headers: Mapping[str, str], body: object, message: str) -> float | None:
-    """Return the wait in seconds that the vendor asks for, from any of its fields; None if none.
+def _requested_wait(headers: Mapping[str, str], body: object) -> float | None:
+    """Return the wait in seconds that the vendor asks for, from headers or body; None if none.
 
     The body and the headers of limits are read only if `body` is given.
     """
     seconds = _retry_after(headers)
     if seconds is not None or body is None:
         return seconds
-    error = _details(body)
-    details = error.get("details")
-    parts = [error, *map(mapping, details if isinstance(details, list) else ())]
-    stated = [
-        part[name] for part in parts for name in ("retryDelay", "retry_after") if name in part
+    details = _details(body).get("details")
+    delays = [
+        str(part["retryDelay"])  # Gemini
+        for part in map(mapping, details if isinstance(details, list) else ())
+        if "retryDelay" in part
     ]
-    if match := _WAIT_IN_MESSAGE.search(message):
-        stated.append(match["seconds"])
-    waits = [wait for value in stated if (wait := _seconds_until(str(value))) is not None]
-    if waits:
-        return max(waits)
-    limits = mapping(mapping(error.get("metadata")).get("headers"))  # OpenRouter
-    return _seconds_until_reset({**limits, **headers})
-
-
-def _seconds_until_reset(headers: Mapping[str, object]) -> float | None:
-    """Return the seconds until exhausted limits reset; None if none is named."""
-    values = {name.lower(): str(value) for name, value in headers.items()}
-    waits = [
-        _seconds_until(value)
-        for name, value in values.items()
-        if "ratelimit" in name
-        and "reset" in name
-        and values.get(name.replace("reset", "remaining"), "0").startswith(("0", "-"))
+    resets = [
+        value
+        for name, value in headers.items()
+        if "ratelimit" in name.lower()
+        and "reset" in name.lower()
+        and headers.get(name.lower().replace("reset", "remaining"), "0").startswith(("0", "-"))
     ]
-    return max((wait for wait in waits if wait is not None), default=None)
+    waits = [wait for text in delays or resets if (wait := _seconds_until(text)) is not None]
+    return max(waits, default=None)
 
 
 def _seconds_until(text: str) -> float | None:

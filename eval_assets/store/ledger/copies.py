@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import sqlalchemy as sa
 
-from eval_assets.store.connection import connect, connect_in_memory, transaction
+from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.inputs import import_fingerprint, record_import
 from eval_assets.store.ledger._tables import (
     attempts,
@@ -130,12 +130,6 @@ def _copy_table(
             )
             if name == "dual_judgements":
                 define_ground_truth(connection)
-
-
-def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = None) -> None:
-    """Update the tables that mirror the ledger, in a separate transaction."""
-    with connect(database, folder=folder) as connection, transaction(connection):
-        copy_ledger(ledger, connection)
 
 
 def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:

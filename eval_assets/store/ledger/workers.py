@@ -23,8 +23,8 @@ from eval_assets.ledger import (
     WHOLE,
     Attempt,
     Batch,
+    EndpointMemory,
     RateLimits,
-    Refusal,
     Reply,
     Shard,
 )
@@ -226,41 +226,34 @@ class Worker:
         )
 
     @_reconnecting
-    def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
-        """Return the parameters that an endpoint is known to refuse for a model."""
-        with self._transaction(is_writing=False) as connection:
-            rows = connection.scalars(
-                sa.select(refusals.c.capability).where(
-                    (refusals.c.base_url == base_url) & (refusals.c.model == model)
-                )
+    def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
+        """Return what earlier runs found out about an endpoint."""
+        refused, numbers = (
+            sa.select(*columns).where((table.c.base_url == base_url) & (table.c.model == model))
+            for table, columns in (
+                (refusals, (refusals.c.capability, refusals.c.error)),
+                (endpoints, (endpoints.c.in_flight,)),
             )
-            return frozenset(rows)
-
-    @_reconnecting
-    def record_refusals(self, refused: Collection[Refusal]) -> None:
-        """Store the parameters that endpoints refuse for models."""
-        rows = [{**vars(item), "learnt_at": datetime.now(UTC)} for item in refused]
-        with self._transaction(is_writing=True) as connection:
-            connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
-
-    @_reconnecting
-    def known_in_flight(self, base_url: str, model: str) -> int | None:
-        """Return how many requests in flight an endpoint served; None if it never answered."""
-        of = endpoints.c
+        )
         with self._transaction(is_writing=False) as connection:
-            return connection.scalar(
-                sa.select(of.in_flight).where((of.base_url == base_url) & (of.model == model))
-            )
+            errors = {row.capability: row.error for row in connection.execute(refused)}
+            return EndpointMemory(errors, connection.scalar(numbers))
 
     @_reconnecting
-    def remember_in_flight(self, base_url: str, model: str, n: int) -> None:
-        """Store how many requests in flight an endpoint serves."""
-        row = {"in_flight": n, "learnt_at": datetime.now(UTC)}
-        new = self._ledger.upsert(endpoints).values(base_url=base_url, model=model, **row)
+    def remember_endpoint(self, base_url: str, model: str, memory: EndpointMemory) -> None:
+        """Add what a run found out about an endpoint."""
+        row = {"base_url": base_url, "model": model, "learnt_at": datetime.now(UTC)}
+        rows = [row | {"capability": name, "error": e} for name, e in memory.refused.items()]
+        number = {"in_flight": memory.in_flight, "learnt_at": row["learnt_at"]}
         with self._transaction(is_writing=True, is_durable=False) as connection:
-            connection.execute(
-                new.on_conflict_do_update(index_elements=["base_url", "model"], set_=row)
-            )
+            if rows:
+                connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
+            if memory.in_flight is not None:
+                connection.execute(
+                    self._ledger.upsert(endpoints)
+                    .values({**row, **number})
+                    .on_conflict_do_update(index_elements=["base_url", "model"], set_=number)
+                )
 
     @_reconnecting
     def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.ledger import ledger
-from eval_assets.store.connection import connect
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import attempt, batch_of, failed, prompts_of
@@ -85,14 +84,6 @@ def test_workers_and_batches_are_shown(program: Program) -> None:
     assert ["gpt", "judge_scores", "run-2"] in [line.split()[:3] for line in during.splitlines()]
     assert "run-2" not in after
     assert ["haiku", "batch-1", "run-1"] in [line.split()[:3] for line in after.splitlines()]
-
-
-def test_sync_copies_the_ledger_to_the_database(program: Program) -> None:
-    program("sync")
-
-    with connect(program.folder / "out" / "eval.duckdb") as connection:
-        copied = connection.execute("SELECT call_key FROM judge_calls ORDER BY ALL").fetchall()
-    assert copied == [("a",), ("b",), ("c",), ("d",)]
 
 
 def test_an_export_holds_prompt_and_raw_reply_in_every_format(

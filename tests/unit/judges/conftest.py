@@ -23,8 +23,8 @@ from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import (
     Attempt,
     Batch,
+    EndpointMemory,
     RateLimits,
-    Refusal,
     Reply,
 )
 from eval_assets.scale import Scale
@@ -54,7 +54,7 @@ class MemoryLedger:
         self.batches: list[Batch] = []
         self.closed: list[Batch] = []
         self.prompts: dict[str, str] = {}
-        self.refused: set[tuple[str, str, str]] = set()
+        self.refused: dict[tuple[str, str], dict[str, str]] = {}
         self.in_flight: dict[tuple[str, str], int] = {}
         self.n_commits = 0
 
@@ -99,23 +99,16 @@ class MemoryLedger:
         del limits, requests, tokens, delay_seconds
         return 0.0
 
-    def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
-        """Refusals recorded before."""
-        return frozenset(
-            text for *condition, text in self.refused if condition == [base_url, model]
-        )
+    def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
+        """Memory of earlier runs."""
+        key = (base_url, model)
+        return EndpointMemory(self.refused.get(key, {}), self.in_flight.get(key))
 
-    def record_refusals(self, refused: Collection[Refusal]) -> None:
-        """Remember refusals."""
-        self.refused |= {(item.base_url, item.model, item.capability) for item in refused}
-
-    def known_in_flight(self, base_url: str, model: str) -> int | None:
-        """Numbers remembered before."""
-        return self.in_flight.get((base_url, model))
-
-    def remember_in_flight(self, base_url: str, model: str, n: int) -> None:
-        """Remember a number."""
-        self.in_flight[base_url, model] = n
+    def remember_endpoint(self, base_url: str, model: str, memory: EndpointMemory) -> None:
+        """Remember."""
+        self.refused.setdefault((base_url, model), {}).update(memory.refused)
+        if memory.in_flight is not None:
+            self.in_flight[base_url, model] = memory.in_flight
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Batches under way."""

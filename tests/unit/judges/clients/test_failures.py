@@ -197,11 +197,7 @@ def test_only_a_connection_that_stood_may_be_billed() -> None:
 @pytest.mark.parametrize(
     ("body", "headers", "seconds"),
     [
-        ({"error": {"message": "Rate limit reached. Please try again in 6m0.5s."}}, {}, 360.5),
-        ({"error": {"message": "Limit 60, used 60. Please try again in 20ms."}}, {}, 0.02),
-        ({"error": {"message": "Too many requests, retry after 12 seconds"}}, {}, 12),
         ([{"error": {"code": 429, "details": [{"retryDelay": "37s"}]}}], {}, 37),
-        ({"error": {"message": "limited", "retry_after": 3}}, {}, 3),
         (
             {"error": "slow down"},
             {
@@ -213,6 +209,7 @@ def test_only_a_connection_that_stood_may_be_billed() -> None:
             2,
         ),
         ({"error": "slow down"}, {"x_ratelimit_reset": "8"}, 8),
+        ({"error": "slow down"}, {"x_ratelimit_reset_tokens": "6m0.5s"}, 360.5),
         ({"error": {"message": "in 5 minutes the quota of 300 s was used"}}, {}, None),
     ],
 )
@@ -224,12 +221,12 @@ def test_wait_of_an_overloaded_vendor_is_read_from_body_and_limits(
 
 def test_wait_until_a_moment_is_read_in_milliseconds_and_as_a_date() -> None:
     milliseconds = str(int((time.time() + 30) * 1000))
-    body = {"error": {"metadata": {"headers": {"X-RateLimit-Reset": milliseconds}}}}
-    assert failure(429, body).retry_after_seconds == pytest.approx(30, abs=5)
+    headers = {"x_ratelimit_reset": milliseconds}
+    assert failure(429, {}, **headers).retry_after_seconds == pytest.approx(30, abs=5)
+    assert failure(400, {}, **headers).retry_after_seconds is None
     end = (datetime.now(UTC) + timedelta(seconds=30)).isoformat()
     headers = {"anthropic_ratelimit_requests_reset": end}
     assert failure(529, {"error": {}}, **headers).retry_after_seconds == pytest.approx(30, abs=5)
-    assert failure(400, body).retry_after_seconds is None
 
 
 _BAD_CERTIFICATE = ssl.SSLCertVerificationError(1, "certificate verify failed")

@@ -101,7 +101,7 @@ def test_an_earlier_ledger_gets_what_is_new_and_keeps_its_rows(tmp_path: Path) -
         [batch] = worker.open_batches("gpt")
         assert (batch.batch_id, batch.call_keys) == ("batch-1", ("c", "d"))
         assert batch.subjects["c"] == CallSubject("judging", "r-c", "q")
-        assert worker.known_in_flight("http://127.0.0.1/v1", "gpt-6-luna") == 16
+        assert worker.endpoint_memory("http://127.0.0.1/v1", "gpt-6-luna").in_flight == 16
     spent = {row["run"]: row["charged_usd"] for row in spending_table(ledger, by="run")}
     assert spent == {"run-1": pytest.approx(0.06), "run-2": 0.01}
     with ledger.read_transaction() as connection:

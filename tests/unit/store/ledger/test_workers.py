@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError
-from eval_assets.ledger import WHOLE, Attempt, Refusal, Reply, Shard
+from eval_assets.ledger import WHOLE, Attempt, EndpointMemory, Reply, Shard
 from eval_assets.store.ledger._tables import attempts, requests, slots
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.limits import spent_in_month, workers_asking
@@ -269,14 +269,15 @@ def test_as_many_keys_as_a_large_run_has_are_looked_up_at_once(worker: Worker) -
     assert worker.replies([f"k{number}" for number in range(40_000)]).keys() == {"k7"}
 
 
-def test_what_an_endpoint_refuses_for_a_model_is_remembered(worker: Worker) -> None:
-    worker.record_refusals([Refusal("http://a", "m", "json_schema", "400: not supported")])
-    worker.record_refusals(
-        [Refusal("http://a", "m", "json_schema", "again"), Refusal("http://a", "m", "seed", "")]
-    )
+def test_what_was_found_out_about_an_endpoint_is_remembered(worker: Worker) -> None:
+    first = EndpointMemory({"json_schema": "400: not supported"}, in_flight=2)
+    worker.remember_endpoint("http://a", "m", first)
+    worker.remember_endpoint("http://a", "m", EndpointMemory({"json_schema": "?", "seed": "400"}))
+    worker.remember_endpoint("http://a", "m", EndpointMemory(in_flight=4))
 
-    assert worker.refused_capabilities("http://a", "m") == {"json_schema", "seed"}
-    assert worker.refused_capabilities("http://b", "m") == frozenset()
+    refused = {"json_schema": "400: not supported", "seed": "400"}
+    assert worker.endpoint_memory("http://a", "m") == EndpointMemory(refused, in_flight=4)
+    assert worker.endpoint_memory("http://b", "m") == EndpointMemory()
 
 
 def test_requests_of_a_batch_are_asked_by_nobody_until_it_is_closed(
