@@ -121,8 +121,8 @@ def draft_of_export(
     Raises:
         InputError: If one of the files exists already, or cannot be written.
     """
-    tables = {file: rows for file, rows in export_tables(export).items() if len(rows) > 1}
-    evaluation, notes = export_evaluation(export, name=name, tool=tool, scores=JUDGE_SCORES)
+    tables = {file: rows for file, rows in _export_tables(export).items() if len(rows) > 1}
+    evaluation, notes = _export_evaluation(export, name=name, tool=tool)
     return write_new_files(folder, {FILE: evaluation, **tables}), notes
 
 
@@ -603,7 +603,7 @@ def _as_bytes(content: Content) -> bytes:
     return text.getvalue().encode()
 
 
-def export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
+def _export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
     """Return the rows of each file of an export, their header first."""
     columns = list(dict.fromkeys(key for cells in export.responses.values() for key in cells))
     return {
@@ -628,17 +628,17 @@ def export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
     }
 
 
-def export_evaluation(
-    export: Export, *, name: str, tool: str, scores: str
-) -> tuple[str, list[str]]:
+def _export_evaluation(export: Export, *, name: str, tool: str) -> tuple[str, list[str]]:
     """Return evaluation.yaml with a question for each rated criterion and a judge per scorer.
 
     A scale that the export does not hold fits the ratings of humans, if there are any: a mistyped
     score of a judge would widen it, and ratings on a wider scale seem to agree more. The notes name
     scores off it.
     """
-    by_people = ratings_by_question((key[1], rating) for key, (rating, _) in export.ratings.items())
-    by_judges = ratings_by_question((key[1], score) for key, (score, _) in export.scores.items())
+    by_people, by_judges = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for cells, by_question in ((export.ratings, by_people), (export.scores, by_judges)):
+        for (_, question_id, _), (rating, _) in cells.items():
+            by_question[question_id] += [rating] if rating else []
     rubric: list[dict[str, object]] = []
     scales: dict[str, Scale] = {}
     for question_id, question in export.questions.items():
@@ -652,21 +652,20 @@ def export_evaluation(
             entry |= scale_entries(question.scale, question.level)
         rubric.append(entry)
     models = dict.fromkeys(model for _, _, model in export.scores)
-    judges = recorded_judges((model, scores) for model in models)
+    judges = recorded_judges((model, JUDGE_SCORES) for model in models)
     head = _HEAD.format(source=f"an export of {tool}") if export.questions else _WITHOUT_RATINGS
     sections = {"name": name, "rubric": rubric or [EXAMPLE_QUESTION], "judges": judges}
-    return head + as_yaml(sections), [*notes_off_scale(scales, by_judges)]
-
-
-def ratings_by_question(
-    pairs: Iterable[tuple[str | None, str | None]],
-) -> dict[str, list[str | None]]:
-    """Return the ratings of each question, without blank cells."""
-    ratings: dict[str, list[str | None]] = defaultdict(list)
-    for question, rating in pairs:
-        if question is not None:
-            ratings[question].extend([rating] if rating else [])
-    return ratings
+    notes = []
+    for question_id, scale in scales.items():
+        values = parsed_ratings(FileColumn.of(by_judges[question_id])).values_on(scale)
+        n_off = int((~np.isnan(values) & ~scale.spans(values)).sum())
+        if n_off:
+            notes.append(
+                f"{counted(n_off, 'judge score')} of {question_id} {'is' if n_off == 1 else 'are'} "
+                f"off the scale of its labels ({scale.described()}), and will be stored as "
+                f"out_of_range. If raters saw a wider scale, write it in {FILE}"
+            )
+    return head + as_yaml(sections), notes
 
 
 def drafted_scale(ratings: Sequence[str | None]) -> tuple[Scale, Level | None]:
@@ -681,26 +680,6 @@ def drafted_scale(ratings: Sequence[str | None]) -> tuple[Scale, Level | None]:
     if scale is not None:
         return scale, None
     return likely_scale(cells, level="nominal") or BINARY, "nominal"  # words in no known order
-
-
-def notes_off_scale(
-    scales: Mapping[str, Scale], by_judges: Mapping[str, Sequence[str | None]]
-) -> Iterable[str]:
-    """Yield a note for each question with scores of judges that a run does not use."""
-    for name, scale in scales.items():
-        n_off = n_off_scale(scale, by_judges.get(name, []))
-        if n_off:
-            yield (
-                f"{counted(n_off, 'judge score')} of {name} {'is' if n_off == 1 else 'are'} off "
-                f"the scale of its labels ({scale.described()}), and will be stored as "
-                f"out_of_range. If raters saw a wider scale, write it in {FILE}"
-            )
-
-
-def n_off_scale(scale: Scale, ratings: Sequence[str | None]) -> int:
-    """Return the number of ratings that lie below or above a scale."""
-    values = parsed_ratings(FileColumn.of(ratings)).values_on(scale)
-    return int((~np.isnan(values) & ~scale.spans(values)).sum())
 
 
 def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:
