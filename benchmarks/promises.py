@@ -13,7 +13,7 @@ from scipy.stats import norm
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
+from eval_assets.tuning.claim_results import judge_fitness, judge_improvement, judge_part
 from eval_assets.tuning.evaluation_levels import (
     MOST_EVALUATIONS,
     coarse_gain,
@@ -22,7 +22,6 @@ from eval_assets.tuning.evaluation_levels import (
 from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,
-    judge_part,
     partial_comparison,
     tried_parts,
 )
@@ -477,7 +476,7 @@ def found_fit_in_part(
                 margin=MARGIN,
                 significance=level,
                 people_agree=True,
-            ).fitness
+            )
             if result.verdict == "fit":
                 wrong |= not is_fit[chosen.part]
                 shares.append(result.compared.share)

@@ -108,7 +108,6 @@ PARALLEL = {
     "figures": "records of figures, and how they are stored",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "inputs": "materialized and stored",
-    "irr": "the agreement of raters as one object, and the command",
     "ledger": "the interface, its store, and the command",
     "judges": "declared, measured, and shown in the report",
     "judging": "the calls of judges, and their assets",

@@ -8,7 +8,6 @@ import numpy as np
 
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
 from eval_assets.agreement.label_agreement import gwet_ac_of, kappa_of
-from eval_assets.agreement.rater_patterns import Finding, rater_patterns
 from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label, alpha_label, chance_remark
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
@@ -26,6 +25,14 @@ _FIRST_ROUND = (
     "a later round relabelled mainly responses on which raters disagreed: the figures are those of "
     "each response's first round, since a second look at disagreements alone raises agreement"
 )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A remark on the labels of a question; a row of the table `label_findings`."""
+
+    question_id: str
+    finding: str
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,6 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         rows.append(row)
         if question.id in humans.first_round_only:
             findings.append(Finding(question.id, _FIRST_ROUND))
-        findings += rater_patterns(question, ratings)
     return HumanMeasures((_overall(evaluation, humans, every_pattern), *rows), tuple(findings))
 
 

@@ -9,22 +9,19 @@ import numpy as np
 from eval_assets.agreement.causes import Cause, cause_of_disagreement
 from eval_assets.agreement.ratings import Floats, LongRatings
 from eval_assets.catalogue import CONFIDENCE, GATED, Statistic
-from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName
+from eval_assets.config.evaluation import Gate, GateName
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.scale import TOLERANCE, Level
+from eval_assets.scale import TOLERANCE
 from eval_assets.stats import (
     AgreementProfile,
-    Alpha,
     CohenKappa,
     HumanAgreement,
     Interval,
-    PairwiseAgreement,
     RatingPatterns,
     agreement_profile,
     coefficient_interval,
     more_to_decide,
 )
-from eval_assets.stats.intervals import intervals
 from eval_assets.stats.planning import doubles_to_tell, units_after_revision
 from eval_assets.verdicts import Verdict
 
@@ -87,17 +84,18 @@ def label_agreement(
     patterns = ratings.patterns()
     has_neighbours = question.scale.has_few_values and question.has_order
     has_neighbours &= len(question.scale.values or ()) > _TWO_CLASSES
-    step = question.scale.step if has_neighbours else None
-    a_hh_of = HumanAgreement(question.scale)
-    coefficients = [a_hh_of, Alpha(level), PairwiseAgreement(within=0)]
-    coefficients += [] if step is None else [PairwiseAgreement(within=step)]
-    a_hh, alpha, exact, *adjacent = intervals(
-        [coefficient.measure(patterns) for coefficient in coefficients],
-        patterns.units,
-        confidence=CONFIDENCE,
-    )
-    figures: dict[GateName, Interval] = {"human_alpha": alpha, "human_a_hh": a_hh}
-    figures |= _of_other_gates(question, ratings, patterns, gates, level)
+    profile = agreement_profile(patterns, scale=question.scale, level=level, confidence=CONFIDENCE)
+    a_hh, alpha = profile.a_hh, profile.alpha
+    figures: dict[GateName, Interval] = {
+        "human_alpha": alpha,
+        "human_a_hh": a_hh,
+        "exact_agreement": profile.exact_agreement,
+        "adjacent_agreement": profile.adjacent_agreement,
+        "gwet_ac": gwet_ac_of(profile)[1],
+    }
+    if "kappa" in gates:
+        figures["kappa"] = kappa_of(ratings, profile)[1]
+    figures = {name: figure for name, figure in figures.items() if name in gates}
     minimums = {name: gates[name].minimum / GATED[name].highest for name in figures}
     verdicts = {
         name: Verdict.of_interval(figure, minimum=minimums[name])
@@ -121,12 +119,12 @@ def label_agreement(
             for name, figure in figures.items()
         ),
         a_hh=a_hh,
-        a_hh_by_chance=a_hh_of.by_chance(patterns),
+        a_hh_by_chance=profile.a_hh_by_chance,
         alpha=alpha,
-        exact_agreement=exact,
-        adjacent_agreement=adjacent[0] if adjacent else None,
+        exact_agreement=profile.exact_agreement,
+        adjacent_agreement=profile.adjacent_agreement if has_neighbours else None,
         minimums={GATED[name].column: minimum for name, minimum in minimums.items()},
-        unit_agreement=_by_unit(patterns, a_hh_of),
+        unit_agreement=_by_unit(patterns, HumanAgreement(question.scale)),
         n_ratings=len(ratings.value),
         n_units=int(patterns.n_units.sum()),
         n_double=a_hh.n_units,
@@ -145,27 +143,6 @@ def label_agreement(
         counts=_counts(question, ratings),
         cause=cause_of_disagreement(question, ratings, patterns),
     )
-
-
-def _of_other_gates(
-    question: RubricQuestion,
-    ratings: LongRatings,
-    patterns: RatingPatterns,
-    gates: Mapping[GateName, Gate],
-    level: Level,
-) -> dict[GateName, Interval]:
-    """Return the figures of the gates on people that are declared beside those on by default."""
-    names = [name for name in gates if name not in USUAL_MINIMUMS]
-    if not names:
-        return {}
-    profile = agreement_profile(patterns, scale=question.scale, level=level, confidence=CONFIDENCE)
-    of_gates: dict[GateName, Interval] = {
-        "exact_agreement": profile.exact_agreement,
-        "adjacent_agreement": profile.adjacent_agreement,
-        "kappa": kappa_of(ratings, profile)[1],
-        "gwet_ac": gwet_ac_of(profile)[1],
-    }
-    return {name: of_gates[name] for name in names}
 
 
 def kappa_of(ratings: LongRatings, profile: AgreementProfile) -> tuple[str, Interval]:

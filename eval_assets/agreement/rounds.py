@@ -1,17 +1,16 @@
 """Agreement by wording of a question, and which round of labelling decides."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
-from eval_assets.config.evaluation import Evaluation, Gate
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import RubricVersionFigures
 from eval_assets.stats import (
@@ -20,7 +19,6 @@ from eval_assets.stats import (
     coefficient_interval,
     difference_interval,
 )
-from eval_assets.wording import counted, figure_text, limit_text, signed_text
 
 _SELECTED = 2.58
 """Standard deviations by which relabelled responses must have had more disagreement: p of .005,
@@ -125,61 +123,6 @@ def _on_one_scale(
     elif (row.question_id, row.previous_version) not in rescaled:
         return row
     return replace(row, a_hh_change=UNDEFINED_FIGURE)
-
-
-def rewording_sentences(
-    rows: Sequence[RubricVersionFigures], evaluation: Evaluation
-) -> Iterator[str]:
-    """Yield the change of agreement with each new wording, and its gate verdicts.
-
-    Wordings that are declared equivalent are one.
-    """
-    before = {(row.question_id, row.rubric_version): row for row in rows}
-    for row in rows:
-        pooled = evaluation.question(row.question_id).equivalent_versions
-        if row.previous_version is None or {row.previous_version, row.rubric_version} & {*pooled}:
-            continue
-        if not row.n_new:
-            continue
-        earlier = before[row.question_id, row.previous_version]
-        effects = [
-            f"{name} is {_beside_minimum(GATES[name].figure(earlier), gate)}, under version "
-            f"{row.previous_version} and {_beside_minimum(GATES[name].figure(row), gate)}, under "
-            f"version {row.rubric_version}"
-            for name, gate in evaluation.gates.items()
-            if name in ("human_a_hh", "human_alpha")
-        ]
-        yield (
-            f"{row.question_id}, version {row.rubric_version} after version "
-            f"{row.previous_version}: {_change_text(row.alpha_change, row.a_hh_change)} on "
-            f"{counted(row.n_new, 'response')} not rated under an earlier one. "
-            f"{'; '.join(effects)}"
-        )
-
-
-def _beside_minimum(figure: Figure, gate: Gate) -> str:
-    if not figure.is_defined:
-        return "undefined"
-    is_reached = gate.is_reached(value=figure.value, low=figure.low)
-    return (
-        f"{figure_text(figure.value, limits=[gate.minimum])}, "
-        f"{'at or above' if is_reached else 'below'} the minimum {limit_text(gate.minimum)}"
-    )
-
-
-def _change_text(alpha: Figure, a_hh: Figure) -> str:
-    """Return the change of alpha, or of A^HH if alpha is undefined, and whether it is clear."""
-    named = ((alpha, "alpha"), (a_hh, "A^HH"))
-    gain, name = next((pair for pair in named if pair[0].is_defined), named[0])
-    if not gain.is_defined:
-        return "the change is undefined"
-    if not gain.has_interval:
-        return f"{name} changed by {signed_text(gain.value)}, without an interval,"
-    interval = f"(95 % interval {signed_text(gain.low)} to {signed_text(gain.high)})"
-    if gain.low <= 0 <= gain.high:
-        return f"no clear change of {name}, {signed_text(gain.value)} {interval},"
-    verb = "rose" if gain.value > 0 else "fell"
-    return f"{name} {verb} by {figure_text(abs(gain.value))} {interval}"
 
 
 def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:

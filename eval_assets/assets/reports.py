@@ -12,9 +12,8 @@ import duckdb
 import pandas as pd
 
 from eval_assets.agreement.gates.evidence import MeasuredAgreement
-from eval_assets.agreement.humans import measure_humans
+from eval_assets.agreement.humans import Finding, measure_humans
 from eval_assets.agreement.judges import measure_judges
-from eval_assets.agreement.rater_patterns import Finding
 from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import dependences
 from eval_assets.assets.labelling import label_quality

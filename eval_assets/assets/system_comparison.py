@@ -23,7 +23,7 @@ from eval_assets.tuning.systems import compare_systems
 
 _SHOWN = (
     *("judge_id", "question_id", "system", "other_system", "n_responses", "n_labelled"),
-    *("judge_only", "value", "low_all", "high_all", "is_safe", "labels_saved"),
+    *("judge_only", "value", "low_all", "high_all", "is_safe"),
 )
 """Columns that an asset's page has room for; the intervals are of all comparisons at once."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.cli.options import ledger_of
@@ -17,7 +17,7 @@ from eval_assets.store.tuned_judges import (
     checked_certificates,
     edited_scores,
 )
-from eval_assets.tuning.certificate import Certificate, differences
+from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.held_out_test import recomputed_certificates
 from eval_assets.tuning.issued import certificate_files
 
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from eval_assets.tuning.history import HeldOutEvaluation
     from eval_assets.tuning.issued import CertificateRow
     from eval_assets.tuning.steps import VersionScores
+
+
+_SAME = 1e-9
+_MOST_SHOWN = 60
+"""Numbers that differ by less are the same; longest value in a line about a difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +193,44 @@ def read_certificate(file: Path) -> Certificate:
         )
         remedy = "Give a file from out/certificates as it was written"
         raise InputError(InputProblem(str(file), None, None, problem, remedy)) from error
+
+
+def differences(
+    stated: Mapping[str, Any], reference: Mapping[str, Any], *, source: str
+) -> list[str]:
+    """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9.
+
+    `source` stands before a value of the reference, such as `recomputed`.
+    """
+    return [
+        f"{path}: the file says {_excerpt(value)}, {source} {_excerpt(expected)}"
+        for path, value, expected in _compared("", stated, reference)
+    ]
+
+
+def _compared(
+    path: str, stated: object, recomputed: object
+) -> Iterator[tuple[str, object, object]]:
+    """Yield every path at which two JSON values differ."""
+    if isinstance(stated, dict) and isinstance(recomputed, dict):
+        for name in sorted({*stated, *recomputed}):
+            inner = f"{path}.{name}" if path else name
+            yield from _compared(inner, stated.get(name), recomputed.get(name))
+    elif (
+        isinstance(stated, list) and isinstance(recomputed, list) and len(stated) == len(recomputed)
+    ):
+        for k, (value, expected) in enumerate(zip(stated, recomputed, strict=True)):
+            yield from _compared(f"{path}[{k}]", value, expected)
+    elif isinstance(stated, float) and isinstance(recomputed, float):
+        if abs(stated - recomputed) > _SAME:
+            yield path, stated, recomputed
+    elif stated != recomputed:
+        yield path, stated, recomputed
+
+
+def _excerpt(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _evaluation_of(

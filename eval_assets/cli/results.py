@@ -19,8 +19,6 @@ import click
 
 import eval_assets
 from eval_assets.agreement.gates.declarations import below_minimum
-from eval_assets.agreement.irr import irr_result
-from eval_assets.agreement.rounds import rewording_sentences
 from eval_assets.assets.stored_screen import gate_steps, stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json, print_table
@@ -47,7 +45,9 @@ from eval_assets.shown.certificates import (
     versions_notes,
 )
 from eval_assets.shown.gates import gates_notes, gates_table
+from eval_assets.shown.irr_json import irr_result
 from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, figures_table, humans_table
+from eval_assets.shown.stored import wordings_table
 from eval_assets.shown.terminal import screen_lines, wrapped
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.diagnosis import diagnosis
@@ -266,10 +266,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                     certificates = certificates_now(connection, evaluation)
                     if verbose:
                         _print_measured(
-                            connection,
-                            evaluation,
-                            outcomes,
-                            stale=stale.get(JudgeHumanFigures.table, ""),
+                            connection, outcomes, stale=stale.get(JudgeHumanFigures.table, "")
                         )
                         print_certificates(certificates, connection)
                         _print_disagreement(connection, evaluation)
@@ -296,7 +293,6 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
 
 def _print_measured(
     connection: duckdb.DuckDBPyConnection,
-    evaluation: Evaluation,
     outcomes: tuple[GateOutcome, ...],
     *,
     stale: str,
@@ -313,10 +309,10 @@ def _print_measured(
         "earlier round and fewer in the latest, which counts."
         for of in read_rows(connection, "no_longer_paired", order_by="question_id")
     ]
-    wordings = read_figures(connection, RubricVersionFigures)
-    notes += [f"{sentence}." for sentence in rewording_sentences(wordings, evaluation)]
     for note in [*notes, stale] if stale else notes:
         click.echo(f"{note}\n")
+    if wordings := read_figures(connection, RubricVersionFigures):
+        print_table(wordings_table(wordings))
     judged = [of for of in read_figures(connection, JudgeHumanFigures) if of.n_units]
     if judged:
         print_table(figures_table(judged, JUDGES_AGAINST_HUMANS, name="Judges against humans"))

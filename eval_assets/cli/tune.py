@@ -75,12 +75,12 @@ def tune(
 
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     from eval_assets.shown.blocks import text_table
+    from eval_assets.shown.certificates import labels_sentence
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.judge_ledger import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
     from eval_assets.tuning.held_out_test import next_plans
-    from eval_assets.tuning.power import labels_sentence
     from eval_assets.tuning.steps import untested_judge
 
     with connect(database, folder=data) as connection:

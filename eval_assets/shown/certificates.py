@@ -1,12 +1,14 @@
 """Certificates: what held-out tests say of judges, for every screen."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval_assets.shown.blocks import Cell, Column, Table, text_cell, verdict_cell
+from eval_assets.tuning.power import Plan
 from eval_assets.verdicts import Verdict
-from eval_assets.wording import count_text, figure_text, listed, or_nan, percent_text
+from eval_assets.wording import count_text, figure_text, listed, or_nan, percent_text, planned
 
 StoredRow = Mapping[str, Any]
 
@@ -123,6 +125,34 @@ def test_table(rows: Sequence[StoredRow]) -> Table:
         for row in rows
     )
     return Table("What the test says", tuple(columns), tuple(cells))
+
+
+def labels_sentence(plan: Plan) -> str:
+    """Return the number of responses and labels that find a judge fit in four of five tries.
+
+    Empty if that is undefined.
+    """
+    if plan.groups_if_equal is None:
+        return ""
+    equal, at_gap = (
+        None
+        if n_groups is None
+        else _responses_and_labels(n_groups, plan.responses_per_group, plan.labels_per_group)
+        for n_groups in (plan.groups_if_equal, plan.groups_at_gap)
+    )
+    words = f"at the level of the next evaluation a judge equal to people takes {equal} in all"
+    if at_gap is None:
+        return f"{words}; by train and dev this one lies more than the margin below people"
+    return f"{words}, this one at its gap on train and dev {at_gap}"
+
+
+def _responses_and_labels(
+    n_groups: int, responses_per_group: float, labels_per_group: float
+) -> str:
+    """Return the rated responses and labels that so many groups in the test come with."""
+    n_responses = planned(math.ceil(n_groups * responses_per_group))
+    n_labels = planned(math.ceil(n_groups * labels_per_group))
+    return f"about {n_responses:,} rated responses ({n_labels:,} labels)"
 
 
 def _statement(row: StoredRow) -> Mapping[str, Any]:

@@ -507,6 +507,20 @@ def _wordings(source: StoredFigures) -> Section | None:
         for of in versions
     )
     axis = agreement_axis(rows, minimum=minimum, minimum_text=limit_text(minimum))
+    latest: dict[str, RubricVersionFigures] = {of.question_id: of for of in versions}
+    findings = [_change_words(of) for of in latest.values() if of.previous_version]
+    note = (
+        "The newest wording with labels counts. A change compares responses that are new under a "
+        "wording with those of the wording before."
+    )
+    plot = Plot("Krippendorff's alpha by wording", axis, rows)
+    finding = "; ".join(findings) or counted(len(versions), "wording")
+    contents = (plot, wordings_table(versions), Texts((note,)))
+    return Section("wordings", "Wordings of a question", finding, contents)
+
+
+def wordings_table(versions: Sequence[RubricVersionFigures]) -> Table:
+    """Return agreement under each wording of a question, with its change."""
     columns = (
         Column("question", ""),
         Column("version", "version", is_number=True),
@@ -526,16 +540,7 @@ def _wordings(source: StoredFigures) -> Section | None:
         )
         for of in versions
     )
-    latest: dict[str, RubricVersionFigures] = {of.question_id: of for of in versions}
-    findings = [_change_words(of) for of in latest.values() if of.previous_version]
-    table = Table("Agreement by wording", columns, cells)
-    note = (
-        "The newest wording with labels counts. A change compares responses that are new under a "
-        "wording with those of the wording before."
-    )
-    plot = Plot("Krippendorff's alpha by wording", axis, rows)
-    finding = "; ".join(findings) or counted(len(versions), "wording")
-    return Section("wordings", "Wordings of a question", finding, (plot, table, Texts((note,))))
+    return Table("Agreement by wording", columns, cells)
 
 
 def _change_cell(of: RubricVersionFigures) -> Cell:

@@ -15,7 +15,7 @@ from eval_assets.agreement.gates.evidence import (
     measures_version,
     why_unusable,
 )
-from eval_assets.agreement.rater_patterns import Finding
+from eval_assets.agreement.humans import Finding
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.figures import (
     FigureRecord,
@@ -215,8 +215,16 @@ def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreeme
 
 
 def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...]:
-    """Return the stored remarks on the labels."""
-    rows = connection.execute("SELECT question_id, finding FROM label_findings").fetchall()
+    """Return the stored remarks on the labels, among them what stands out in a rater's."""
+    rows = connection.execute(
+        """
+        SELECT question_id, finding FROM label_findings
+        UNION ALL
+        SELECT question_id, rtrim(advice, '.') FROM label_quality
+        WHERE advice <> '' AND measure IN
+            ('most_frequent_share', 'severity', 'opposite_ends', 'identical_share')
+        """
+    ).fetchall()
     return tuple(Finding(*row) for row in rows)
 
 

@@ -259,6 +259,7 @@ CREATE TABLE IF NOT EXISTS judges (
     other_models VARCHAR                   -- models that replied in place of the requested one, by their own account
 );
 
+-- What to know of a question's ratings; what stands out in a rater's is in label_quality.
 CREATE TABLE IF NOT EXISTS label_findings (
     question_id VARCHAR NOT NULL,
     finding VARCHAR NOT NULL
@@ -520,9 +521,6 @@ CREATE TABLE IF NOT EXISTS system_comparison (
     value DOUBLE,                          -- by prediction-powered inference (PPI++)
     low DOUBLE, high DOUBLE,               -- 95 % interval over groups
     low_all DOUBLE, high_all DOUBLE,       -- 95 % interval of all of the slice at once (Bonferroni)
-    labels_only DOUBLE, labels_only_low DOUBLE, labels_only_high DOUBLE,
-    labels_saved BIGINT,                   -- further labels that this precision would take
-    rogan_gladen DOUBLE, rogan_gladen_low DOUBLE, rogan_gladen_high DOUBLE, -- pass rates only
     is_safe BOOLEAN,                       -- whether low_all and high_all are on one side of 0
     stale_because VARCHAR,
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate

@@ -1,9 +1,7 @@
 """Judge certificates: the schema of their files, and the comparison of two of them."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Sequence
 from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,9 +14,6 @@ PREDICATE_TYPE: Final = "urn:eval-assets:judge-certificate:v1"
 
 Number = int | float
 """A number that keeps its type, so that reading and writing a file does not change it."""
-
-_SAME = 1e-9
-_MOST_SHOWN = 60
 
 
 class _Record(BaseModel):
@@ -297,48 +292,3 @@ class Certificate(_Record):
         """Return the JSON of all parts except the questions."""
         statement = self.as_json()
         return {**statement, "predicate": {**statement["predicate"], "questions": []}}
-
-
-def certificate_schema() -> dict[str, Any]:
-    """Return the JSON schema of a certificate file."""
-    text = resources.files("eval_assets.tuning").joinpath("judge_certificate.schema.json")
-    schema: dict[str, Any] = json.loads(text.read_text("utf-8"))
-    return schema
-
-
-def differences(
-    stated: Mapping[str, Any], reference: Mapping[str, Any], *, source: str
-) -> list[str]:
-    """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9.
-
-    `source` stands before a value of the reference, such as `recomputed`.
-    """
-    return [
-        f"{path}: the file says {_excerpt(value)}, {source} {_excerpt(expected)}"
-        for path, value, expected in _compared("", stated, reference)
-    ]
-
-
-def _compared(
-    path: str, stated: object, recomputed: object
-) -> Iterator[tuple[str, object, object]]:
-    """Yield every path at which two JSON values differ."""
-    if isinstance(stated, dict) and isinstance(recomputed, dict):
-        for name in sorted({*stated, *recomputed}):
-            inner = f"{path}.{name}" if path else name
-            yield from _compared(inner, stated.get(name), recomputed.get(name))
-    elif (
-        isinstance(stated, list) and isinstance(recomputed, list) and len(stated) == len(recomputed)
-    ):
-        for k, (value, expected) in enumerate(zip(stated, recomputed, strict=True)):
-            yield from _compared(f"{path}[{k}]", value, expected)
-    elif isinstance(stated, float) and isinstance(recomputed, float):
-        if abs(stated - recomputed) > _SAME:
-            yield path, stated, recomputed
-    elif stated != recomputed:
-        yield path, stated, recomputed
-
-
-def _excerpt(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."

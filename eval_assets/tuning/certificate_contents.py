@@ -28,20 +28,18 @@ from eval_assets.tuning.certificate import (
     CertificateClaims,
     CertificateMetrics,
     CertifiedScale,
-    Claim,
     ConstantControl,
     Controls,
     HeldClaim,
     ModelFigures,
     QuestionCertificate,
 )
-from eval_assets.tuning.claim_results import FitnessResult, ImprovementResult
 from eval_assets.tuning.evaluation_levels import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.history import HeldOutEvaluation
-from eval_assets.tuning.partial_automation import PartialFitness, part_sentence
+from eval_assets.tuning.partial_automation import part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.verdicts_of_test import Candidate, Verdicts, verdict_row
-from eval_assets.tuning.versions import Fingerprints, fingerprints_of
+from eval_assets.tuning.verdicts_of_test import PARTIAL, Candidate, Verdicts, verdict_row
+from eval_assets.tuning.versions import fingerprints_of
 from eval_assets.wording import counted, listed, or_none
 
 VALID_DAYS = 180
@@ -102,7 +100,14 @@ def question_certificate(
         "fit_in_part": verdicts.is_fit_in_part,
         "improved": verdicts.improvement.verdict == "accepted",
     }
-    significance = verdicts.fitness.significance
+    rows = [verdict_row(result, is_shown=False) for result in verdicts.results]
+    # The claim of a part depends on other judges too, and stands there only if it holds.
+    claims = {
+        str(row.pop("kind")): row
+        for row in rows
+        if row["kind"] != PARTIAL or verdicts.is_fit_in_part
+    }
+    significance, is_read = verdicts.fitness.significance, units.is_in("test")
     gain, n_changed = verdicts.improvement.compared.gain, verdicts.improvement.compared.n_changed
     detectable = gain.detectable(significance=significance) if n_changed else math.nan
     biases = _biases(test, scores[is_test])
@@ -118,7 +123,7 @@ def question_certificate(
         ),
         summary=_summary(verdicts, question.id, evaluation=evaluation.number, favoured=favoured),
         holds=tuple(claim for claim, holds in is_held.items() if holds),
-        claims=_claims(verdicts),
+        claims=CertificateClaims.model_validate(claims),
         seal=evaluation.seal,
         reading=evaluation.number,
         level=significance,
@@ -131,41 +136,19 @@ def question_certificate(
         metrics=certificate_metrics(units.part("train"), test, scores[is_test], biases),
         cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
         limits=tuple(_limits(favoured, test, scores[is_test])),
-        cautions=(*_cautions(verdicts, test), *_lowered(background.lowered_minimums)),
-        evidence=_evidence(units, candidate, background, is_in_part=verdicts.is_fit_in_part),
+        cautions=tuple(_cautions(verdicts, test, background)),
+        evidence=fingerprints_of(
+            version,
+            units.part("test"),
+            candidate.raw[is_read],
+            models_returned=background.models_returned.get(version.judge_id, ()),
+            doubts=candidate.doubts[is_read]
+            if verdicts.is_fit_in_part and candidate.doubts is not None
+            else None,
+        ),
         issued_at=evaluation.read_at.isoformat(timespec="seconds"),
         valid_until=(evaluation.read_at + timedelta(days=VALID_DAYS)).date().isoformat(),
     )
-
-
-def _evidence(
-    units: RatedUnits, candidate: Candidate, background: Background, *, is_in_part: bool
-) -> Fingerprints:
-    is_test = units.is_in("test")
-    return fingerprints_of(
-        candidate.version,
-        units.part("test"),
-        candidate.raw[is_test],
-        models_returned=background.models_returned.get(candidate.version.judge_id, ()),
-        doubts=candidate.doubts[is_test] if is_in_part and candidate.doubts is not None else None,
-    )
-
-
-def _claims(verdicts: Verdicts) -> CertificateClaims:
-    """Return the claims; that of a part, which depends on other judges too, only if it holds."""
-    partial = verdicts.partial
-    fitness, improvement = _claim(verdicts.fitness), _claim(verdicts.improvement)
-    if partial is None or not verdicts.is_fit_in_part:
-        return CertificateClaims(improvement=improvement, fitness=fitness)
-    return CertificateClaims(
-        improvement=improvement, fitness=fitness, fitness_in_part=_claim(partial)
-    )
-
-
-def _claim(verdict: ImprovementResult | FitnessResult | PartialFitness) -> Claim:
-    """Return the verdict of one kind with the figures that an evaluation releases."""
-    row = verdict_row(verdict, is_shown=False)
-    return Claim.model_validate({name: row[name] for name in row if name != "kind"})
 
 
 def _summary(
@@ -175,10 +158,8 @@ def _summary(
     improved, margin = verdicts.improvement.verdict == "accepted", verdicts.fitness.margin
     if verdicts.fitness.verdict == "fit":
         sentence = f"{name} can replace a rater on {question_id}"
-    elif verdicts.is_fit_in_part and (partial := verdicts.partial) is not None:
-        sentence = (
-            f"{part_sentence(name, partial.part, partial.fitness.compared.share)} on {question_id}"
-        )
+    elif (partial := verdicts.partial) and verdicts.is_fit_in_part and partial.part:
+        sentence = f"{part_sentence(name, partial.part, partial.compared.share)} on {question_id}"
     else:
         sentence = (
             f"{name} is better than before tuning on {question_id}, but it is not shown that it "
@@ -246,30 +227,23 @@ def _biases(test: RatedUnits, scores: Floats) -> dict[str, ValueBias]:
     return {str(names[bias.value]): bias for bias in estimates}
 
 
-def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
-    cautions = [
-        "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
-        "The figure does not travel to easier or harder answers; judge minus human by model does.",
-    ]
+def _cautions(verdicts: Verdicts, test: RatedUnits, background: Background) -> Iterator[str]:
+    yield "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare."
+    yield "The figure does not travel to easier or harder answers; judge minus human by model does."
     if verdicts.fitness.margin > LARGE_MARGIN + TOLERANCE:
-        cautions.append(f"A margin of {verdicts.fitness.margin:g} certifies little.")
+        yield f"A margin of {verdicts.fitness.margin:g} certifies little."
     unit, rater = np.nonzero(~np.isnan(test.ratings))
     ratings = test.ratings[unit, rater]
     severity = ratings - without_severity(unit, rater, ratings)
     span = test.question.scale.high - test.question.scale.low
     if test.question.has_order and np.ptp(severity) > LARGE_SEVERITY * span:
-        cautions.append(
+        yield (
             f"Two raters differ in severity by {np.ptp(severity):.2g} points, so people's "
             "agreement, and with it the bar, is lower than rank order suggests."
         )
-    return cautions
-
-
-def _lowered(minimums: Mapping[GateName, float]) -> list[str]:
-    return [
-        f"The minimum of {gate} was lowered to {minimum:g}; {USUAL_MINIMUMS[gate]:g} is usual."
-        for gate, minimum in sorted(minimums.items())
-    ]
+    for gate, minimum in sorted(background.lowered_minimums.items()):
+        usual = USUAL_MINIMUMS[gate]
+        yield f"The minimum of {gate} was lowered to {minimum:g}; {usual:g} is usual."
 
 
 def certificate_metrics(

@@ -9,7 +9,6 @@ import numpy as np
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import (
     AgreementGain,
-    Jackknife,
     NonInferiority,
     agreement_gain,
     groups_to_detect,
@@ -24,20 +23,20 @@ from eval_assets.stats.beside_people import (
 )
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.evaluation_levels import RELEASED_STEP, coarse_gain
+from eval_assets.tuning.partial_automation import JudgePart, partial_comparison
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.wording import counted, planned
 
 FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
-
-_OF_ALL_UNITS = "its agreement with people"
 
 
 @dataclass(frozen=True)
 class FitnessResult:
     """Verdict of the test on a judge, compared with people.
 
-    `reason` contains no figure that stay hidden. `groups_wanted` is the number of groups that
-    would decide on a judge equal to people, with 80 % power; None if it is not needed.
+    `reason` contains no figure that stays hidden. `groups_wanted` is the number of groups that
+    would decide on a judge equal to people, with 80 % power; None if it is not needed. `part` is
+    the part of the responses that the judge scores, while people rate the rest; None for all.
     """
 
     verdict: FitnessVerdict
@@ -46,6 +45,7 @@ class FitnessResult:
     significance: float
     margin: float
     groups_wanted: int | None = None
+    part: JudgePart | None = None
 
     @property
     def ratio_ends(self) -> tuple[float, float]:
@@ -80,37 +80,46 @@ def judge_fitness(
     compared = non_inferiority(
         test.ratings, scores, margin=margin, level=test.level, groups=test.group_codes
     )
-    return fitness_result(
-        test,
-        scores,
-        compared,
-        margin=margin,
-        significance=significance,
-        people_agree=people_agree,
-        agreement=_OF_ALL_UNITS,
-    )
+    reason = _why_not_evaluable(test, scores, people_agree=people_agree)
+    return _fitness(compared, reason, margin=margin, significance=significance, part=None)
 
 
-def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the subject of its reason
+def judge_part(  # noqa: PLR0913 - as for the fitness of a judge of all units
     test: RatedUnits,
     scores: Floats,
-    compared: NonInferiority,
+    doubts: Floats,
+    part: JudgePart,
     *,
     margin: float,
     significance: float,
     people_agree: bool,
-    agreement: str,
 ) -> FitnessResult:
-    """Return the verdict of a comparison of judge and people.
+    """Decide whether judge and people together agree with people as well as people alone."""
+    compared = partial_comparison(test, scores, doubts, part, margin=margin)
+    of_part = np.where(part.contains(doubts), scores, np.nan)
+    reason = _why_not_evaluable(test, of_part, people_agree=people_agree)
+    return _fitness(compared, reason, margin=margin, significance=significance, part=part)
 
-    `margin` is the largest shortfall of a judge of all units; a judge of a part, whose other scores
-    are NaN, has its share of it. `people_agree` says whether the question passes both human gates.
+
+def _fitness(
+    compared: NonInferiority,
+    reason: str,
+    *,
+    margin: float,
+    significance: float,
+    part: JudgePart | None,
+) -> FitnessResult:
+    """Return the verdict of a comparison of judge and people; `reason` is why there is none.
+
+    `margin` is the largest shortfall of a judge of all units; a judge of a part has its share.
     """
     verdict: FitnessVerdict
     groups_wanted = None
     largest = margin * compared.share
     margin_text = f"{margin:g}" if compared.share == 1 else f"{largest:.3g}"
-    reason = _why_not_evaluable(test, scores, people_agree=people_agree)
+    agreement = "its agreement with people"
+    if part is not None:
+        agreement = f"on its part, with people on the rest, {agreement}"
     if reason:
         verdict = "not_evaluable"
     elif compared.passes(significance=significance):
@@ -131,17 +140,7 @@ def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the subject
         reason += (
             f"; with about {groups_wanted} a judge equal to people passes in four of five tries"
         )
-    return FitnessResult(verdict, reason, compared, significance, margin, groups_wanted)
-
-
-def uneven_groups(n_groups: int, n_effective: float, *, fewest: int) -> str:
-    """Return why groups are too uneven in size for a test; empty if they are not."""
-    if n_effective >= fewest - TOLERANCE:
-        return ""
-    return (
-        f"{n_groups} groups in the test differ so much in size that they tell as much as "
-        f"{math.floor(n_effective)}, and {fewest} are needed"
-    )
+    return FitnessResult(verdict, reason, compared, significance, margin, groups_wanted, part)
 
 
 def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) -> str:
@@ -181,7 +180,7 @@ MOST_SPEARMAN_LOST = 0.05
 class ImprovementResult:
     """Verdict of the test on a candidate, compared with the judge that it would replace.
 
-    `reason` holds no figure that stay hidden. `groups_wanted` is the number of groups that would
+    `reason` holds no figure that stays hidden. `groups_wanted` is the number of groups that would
     decide, with 80 % power; None if it is not needed.
     """
 
@@ -206,9 +205,12 @@ def judge_improvement(
     )
     gain, groups_wanted = compared.gain, None
     verdict: ImprovementVerdict
-    reason = _why_no_gain(test, candidate, baseline, n_train_groups) or uneven_groups(
-        gain.n_groups, gain.n_effective, fewest=MIN_TEST_GROUPS
-    )
+    reason = _why_no_gain(test, candidate, baseline, n_train_groups)
+    if not reason and gain.n_effective < MIN_TEST_GROUPS - TOLERANCE:
+        reason = (
+            f"{gain.n_groups} groups in the test differ so much in size that they tell as much as "
+            f"{math.floor(gain.n_effective)}, and {MIN_TEST_GROUPS} are needed"
+        )
     if reason:
         verdict = "not_evaluable"
         if gain.n_groups < MIN_TEST_GROUPS:
@@ -286,10 +288,6 @@ def _what_is_missing(compared: AgreementGain, significance: float) -> str:
             "before chance "
             f"alone cannot have favoured all of them"
         )
-    if not _lower_end(compared.candidate, significance) > 0:
+    if not compared.candidate.ends(significance=significance)[0] > 0:
         return "the candidate's own agreement beyond chance is not above 0 with certainty"
     return ""
-
-
-def _lower_end(figure: Jackknife, significance: float) -> float:
-    return figure.ends(significance=significance)[0]

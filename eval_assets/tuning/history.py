@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.evaluation_levels import DECISION_RULE, MOST_EVALUATIONS
@@ -13,8 +16,6 @@ from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
     json_hash,
-    version_as_json,
-    version_from_json,
 )
 
 SHOWN = 21
@@ -54,56 +55,29 @@ class HeldOutEvaluation:
     rule: str = DECISION_RULE
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON of all but question, seal, number, level and time."""
-        return {
-            "candidates": [version_as_json(version) for version in self.candidates],
-            "groups": list(self.groups),
-            "content": self.content,
-            "rule": self.rule,
-            "responses": dict(self.responses),
-            "parts": {judge: asdict(part) for judge, part in self.parts.items()},
-            "evidence": {judge: asdict(prints) for judge, prints in self.evidence.items()},
-            "rows": list(self.rows),
-            "certificates": {
-                judge: certificate.as_json() for judge, certificate in self.certificates.items()
-            },
-        }
+        """Return the JSON of all but question, seal, number, level and time.
 
-    @classmethod
-    def from_json(  # noqa: PLR0913 - the columns of the ledger
-        cls,
-        fields: Mapping[str, Any],
-        *,
-        question_id: str,
-        seal: int,
-        number: int,
-        level: float,
-        read_at: datetime,
-    ) -> "HeldOutEvaluation":
-        """Return the evaluation that `as_json` and these columns describe."""
-        return cls(
-            question_id=question_id,
-            seal=seal,
-            number=number,
-            level=level,
-            candidates=tuple(version_from_json(version) for version in fields["candidates"]),
-            groups=tuple(fields["groups"]),
-            content=fields["content"],
-            rule=fields.get("rule", ""),
-            rows=tuple(fields["rows"]),
-            certificates={
-                judge: QuestionCertificate.model_validate(certificate)
-                for judge, certificate in fields["certificates"].items()
-            },
-            read_at=read_at,
-            # Earlier releases kept ratings of the responses, by their ids.
-            responses=fields.get("responses") or dict.fromkeys(fields.get("labels", ()), ""),
-            parts={judge: JudgePart(**part) for judge, part in fields.get("parts", {}).items()},
-            evidence={
-                judge: Fingerprints(**{**fingerprints, "models_returned": ()})
-                for judge, fingerprints in fields.get("evidence", {}).items()
+        The ledger keeps the training of a version beside the version.
+        """
+        fields: dict[str, Any] = _as_json().dump_python(
+            self,
+            mode="json",
+            by_alias=True,
+            exclude_unset=True,  # as a certificate was read
+            exclude={
+                **dict.fromkeys(("question_id", "seal", "number", "level", "read_at"), True),
+                "candidates": {"__all__": {"trained_on"}},
             },
         )
+        return fields
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any], **columns: Any) -> "HeldOutEvaluation":  # noqa: ANN401
+        """Return the evaluation that `as_json` and the columns of the ledger describe."""
+        # Earlier releases had no rule, and kept ratings of the responses by their ids.
+        responses = fields.get("responses") or dict.fromkeys(fields.get("labels", ()), "")
+        described = {"rule": "", **fields, **columns, "responses": responses}
+        return _as_json().validate_python(described)
 
     @property
     def earlier_rule(self) -> str:
@@ -118,6 +92,11 @@ class HeldOutEvaluation:
             for name, text in responses.items()
         )
         return n_shared > 0 and n_shared >= min(len(responses), len(self.responses)) / 2
+
+
+@cache
+def _as_json() -> TypeAdapter[HeldOutEvaluation]:
+    return TypeAdapter(HeldOutEvaluation)
 
 
 @dataclass(frozen=True)

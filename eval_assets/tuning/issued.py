@@ -18,9 +18,9 @@ from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
     changed_since,
+    expiry,
     fingerprints_of,
     is_read_again,
-    stale_because,
 )
 
 _MOST_SHOWN = 3
@@ -133,14 +133,11 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 latest[key] = version, evaluation
     rows = []
     for (judge, number), (version, evaluation) in latest.items():
-        certificate, reasons = evaluation.certificates.get(judge), list[str]()
+        certificate = evaluation.certificates.get(judge)
         evidence = certificate.evidence if certificate else evaluation.evidence.get(judge)
         now = fingerprints_now(evaluation, judge) if evidence else None
         superseded = _superseded(judge, number, evaluation, in_order)
-        if certificate is None and evaluation.earlier_rule:
-            reasons = [evaluation.earlier_rule]
-        if certificate is None and evidence is not None:
-            reasons += [excluded, changed_since(evidence, now and replace(now, models_returned=()))]
+        reasons = [evaluation.earlier_rule]
         if certificate is not None:
             reasons = [
                 superseded,
@@ -148,13 +145,11 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 excluded,
                 _withdrawn(version, sources),
                 "its scores of the same responses have changed" if judge in drifted else "",
-                stale_because(
-                    certificate.evidence,
-                    now,
-                    valid_until=certificate.valid_until,
-                    today=today,
-                ),
+                changed_since(certificate.evidence, now),
+                expiry(certificate.valid_until, today=today) if now else "",
             ]
+        elif evidence is not None:
+            reasons += [excluded, changed_since(evidence, now and replace(now, models_returned=()))]
         is_due = (
             evidence is not None
             and is_read_again(evidence, now, by_other_rule=bool(evaluation.earlier_rule))

@@ -12,10 +12,6 @@ import numpy as np
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import NonInferiority, partial_non_inferiority
 from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS
-from eval_assets.tuning.claim_results import (
-    FitnessResult,
-    fitness_result,
-)
 from eval_assets.tuning.rated import Floats, RatedUnits, outside_test
 
 OTHER_JUDGES = "other judges"
@@ -141,41 +137,6 @@ def chosen_part(candidates: list[TriedPart]) -> TriedPart | None:
     if best is None or best.compared.share > 1 - TOLERANCE:
         return None
     return best
-
-
-_OF_A_PART = "on its part, with people on the rest, its agreement with people"
-
-
-@dataclass(frozen=True)
-class PartialFitness:
-    """Verdict of the test on a judge that replaces a rater on a part of the responses."""
-
-    part: JudgePart
-    fitness: FitnessResult
-
-
-def judge_part(  # noqa: PLR0913 - as for the fitness of a judge of all units
-    test: RatedUnits,
-    scores: Floats,
-    doubts: Floats,
-    part: JudgePart,
-    *,
-    margin: float,
-    significance: float,
-    people_agree: bool,
-) -> PartialFitness:
-    """Decide whether judge and people together agree with people as well as people alone."""
-    compared = partial_comparison(test, scores, doubts, part, margin=margin)
-    fitness = fitness_result(
-        test,
-        np.where(part.contains(doubts), scores, np.nan),
-        compared,
-        margin=margin,
-        significance=significance,
-        people_agree=people_agree,
-        agreement=_OF_A_PART,
-    )
-    return PartialFitness(part, fitness)
 
 
 def part_sentence(judge_id: str, part: JudgePart, share: float) -> str:

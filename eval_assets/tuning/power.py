@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -20,7 +20,7 @@ from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits, outside_test
 from eval_assets.tuning.verdicts_of_test import Candidate, shared_significance
-from eval_assets.wording import percent_text, planned
+from eval_assets.wording import percent_text
 
 WORTHWHILE_GAIN = 0.05
 """Planned gain if the real one is unknown."""
@@ -53,17 +53,17 @@ class Plan:
     n_groups: int
     reading: int
     level: float
-    expected_gain: float
-    detectable_gain: float
-    groups_for_gain: int | None
-    chance_improved: float
-    chance_fit: float
-    chance_in_part: float
-    chance_if_equal: float
-    groups_if_equal: int | None
-    groups_at_gap: int | None
-    responses_per_group: float
-    labels_per_group: float
+    expected_gain: float = math.nan
+    detectable_gain: float = math.nan
+    groups_for_gain: int | None = None
+    chance_improved: float = 0.0
+    chance_fit: float = 0.0
+    chance_in_part: float = math.nan
+    chance_if_equal: float = math.nan
+    groups_if_equal: int | None = None
+    groups_at_gap: int | None = None
+    responses_per_group: float = math.nan
+    labels_per_group: float = math.nan
 
     @property
     def chances(self) -> dict[str, float]:
@@ -104,137 +104,77 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     margin: float,
     people_agree: bool,
 ) -> Plan:
-    is_seen = ~units.is_in("test")
-    development_units = outside_test(units)
-    is_test = ~is_seen & ~np.isnan(candidate.scores)
-    n_groups = units.n_groups_of(is_test)
+    is_test = units.is_in("test") & ~np.isnan(candidate.scores)
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
-    n_paired = units.n_groups_of(is_test & is_paired) if people_agree else 0
-    gain = _planned_gain(development_units, candidate, is_seen, n_groups=n_groups, level=level)
-    fitness = _planned_fitness(
-        development_units,
-        candidate,
-        is_seen,
-        n_groups=n_paired,
-        p_value=level * PASS_SHARE,
-        margin=margin,
-    )
     n_test = max(units.part("test").n_groups, 1)
-    return Plan(
+    plan = Plan(
         judge_id=candidate.version.judge_id,
         version=candidate.version.version,
         question_id=units.question.id,
-        n_groups=n_groups,
+        n_groups=units.n_groups_of(is_test),
         reading=usage.next_number,
         level=level,
-        expected_gain=gain.expected,
-        detectable_gain=gain.detectable,
-        groups_for_gain=gain.n_groups,
-        chance_improved=gain.chance,
-        chance_fit=fitness.chance,
         chance_in_part=_chance_in_part(units, candidate, p_value=level * PASS_SHARE, margin=margin),
-        chance_if_equal=fitness.chance_if_equal,
-        groups_if_equal=fitness.groups_if_equal,
-        groups_at_gap=fitness.groups_at_gap,
         responses_per_group=len(units.response_ids) / n_test,
         labels_per_group=np.count_nonzero(~np.isnan(units.ratings)) / n_test,
     )
+    plan = _with_gain(plan, units, candidate)
+    n_paired = units.n_groups_of(is_test & is_paired) if people_agree else 0
+    return _with_fitness(plan, units, candidate, n_groups=n_paired, margin=margin)
 
 
-@dataclass(frozen=True)
-class _PlannedGain:
-    """Gain on train and dev, the gain that the test detects, and the chance of detection."""
-
-    expected: float
-    detectable: float
-    n_groups: int | None
-    chance: float
-
-
-def _planned_gain(
-    development_units: RatedUnits,
-    candidate: Candidate,
-    is_seen: np.ndarray,
-    *,
-    n_groups: int,
-    level: float,
-) -> _PlannedGain:
-    """Return the power of a test with a number of groups for a gain.
+def _with_gain(plan: Plan, units: RatedUnits, candidate: Candidate) -> Plan:
+    """Return the plan with the power of the test for a gain.
 
     The chance is 0 where the candidate's gain comes with a loss of A^HA or Spearman's rho that
     rejects it.
     """
+    development, is_seen = outside_test(units), ~units.is_in("test")
     scores, baseline = candidate.scores[is_seen], candidate.baseline[is_seen]
     gain = agreement_gain(
-        development_units.ratings,
+        development.ratings,
         scores,
         baseline,
-        level=development_units.level,
-        groups=development_units.group_codes,
+        level=development.level,
+        groups=development.group_codes,
     ).gain
-    if not gain.standard_error > 0 or n_groups < 2:  # noqa: PLR2004 - no degree of freedom
-        return _PlannedGain(gain.value, math.nan, None, 0.0)
-    detectable = gain.scaled_to(n_groups).detectable(significance=level)
-    is_possible = n_groups >= MIN_TEST_GROUPS and not falling_figure(
-        development_units, scores, baseline
-    )
-    return _PlannedGain(
-        gain.value,
-        detectable,
-        groups_to_detect(
-            gain.value if gain.value > 0 else WORTHWHILE_GAIN,
-            detectable=detectable,
-            n_groups=n_groups,
-        ),
-        _chance(
-            gain,
-            n_groups,
-            reach=gain.scaled_to(n_groups).critical_value(significance=level)
-            * gain.scaled_to(n_groups).standard_error,
-        )
-        if is_possible
-        else 0.0,
-    )
+    plan = replace(plan, expected_gain=gain.value)
+    if not gain.standard_error > 0 or plan.n_groups < 2:  # noqa: PLR2004 - no degree of freedom
+        return plan
+    scaled = gain.scaled_to(plan.n_groups)
+    detectable = scaled.detectable(significance=plan.level)
+    target = gain.value if gain.value > 0 else WORTHWHILE_GAIN
+    n_groups = groups_to_detect(target, detectable=detectable, n_groups=plan.n_groups)
+    plan = replace(plan, detectable_gain=detectable, groups_for_gain=n_groups)
+    if plan.n_groups < MIN_TEST_GROUPS or falling_figure(development, scores, baseline):
+        return plan
+    reach = scaled.critical_value(significance=plan.level) * scaled.standard_error
+    return replace(plan, chance_improved=_chance(gain, plan.n_groups, reach=reach))
 
 
-@dataclass(frozen=True)
-class _PlannedFitness:
-    """Chances that a judge is found fit, and the number of groups for a power of 80 %."""
-
-    chance: float
-    chance_if_equal: float
-    groups_if_equal: int | None
-    groups_at_gap: int | None
-
-
-def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
-    development_units: RatedUnits,
-    candidate: Candidate,
-    is_seen: np.ndarray,
-    *,
-    n_groups: int,
-    p_value: float,
-    margin: float,
-) -> _PlannedFitness:
-    """Return the power of a test with a number of groups with two ratings for fitness."""
+def _with_fitness(
+    plan: Plan, units: RatedUnits, candidate: Candidate, *, n_groups: int, margin: float
+) -> Plan:
+    """Return the plan with the power of a test of so many groups with two ratings for fitness."""
+    development, is_seen = outside_test(units), ~units.is_in("test")
     compared = non_inferiority(
-        development_units.ratings,
+        development.ratings,
         candidate.scores[is_seen],
         margin=margin,
-        level=development_units.level,
-        groups=development_units.group_codes,
+        level=development.level,
+        groups=development.group_codes,
     )
     shortfall, distance = compared.shortfall, 1 - compared.people.value
     if n_groups < 2:  # noqa: PLR2004 - no degree of freedom
-        return _PlannedFitness(0.0, math.nan, None, None)
+        return plan
     if not shortfall.standard_error > 0:
-        chance = _chance(shortfall, n_groups, reach=0.0)
-        return _PlannedFitness(chance, math.nan, None, None)
+        return replace(plan, chance_fit=_chance(shortfall, n_groups, reach=0.0))
+    p_value = plan.level * PASS_SHARE
     scaled = shortfall.scaled_to(n_groups)
     reach = scaled.reach(p_value=p_value)
-    chance = _chance(shortfall, n_groups, reach=reach)
+    plan = replace(plan, chance_fit=_chance(shortfall, n_groups, reach=reach))
     if not distance > 0:
-        return _PlannedFitness(chance, math.nan, None, None)
+        return plan
     equal = math.log((distance + margin) / distance)
     if_equal = NormalDist().cdf((equal - reach) / scaled.standard_error)
     if_equal_groups, at_gap = (
@@ -246,9 +186,10 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
         else None
         for effect in (equal, shortfall.value)
     )
+    plan = replace(plan, groups_if_equal=if_equal_groups, groups_at_gap=at_gap)
     if n_groups < FEWEST_PAIRED_GROUPS:
-        chance = if_equal = 0.0
-    return _PlannedFitness(chance, if_equal, if_equal_groups, at_gap)
+        return replace(plan, chance_fit=0.0, chance_if_equal=0.0)
+    return replace(plan, chance_if_equal=if_equal)
 
 
 def _chance_in_part(
@@ -321,32 +262,6 @@ def plan_sentence(plans: Sequence[Plan]) -> str:
         f"{first.question_id}: chances in evaluation {first.reading} of the held-out test, by "
         f"train and dev: {judges}"
     )
-
-
-def labels_sentence(plan: Plan) -> str:
-    """Return the number of responses and labels that find a judge fit in four of five tries.
-
-    Empty if that is undefined.
-    """
-    if plan.groups_if_equal is None:
-        return ""
-    equal, at_gap = (
-        None
-        if n_groups is None
-        else responses_and_labels(n_groups, plan.responses_per_group, plan.labels_per_group)
-        for n_groups in (plan.groups_if_equal, plan.groups_at_gap)
-    )
-    words = f"at the level of the next evaluation a judge equal to people takes {equal} in all"
-    if at_gap is None:
-        return f"{words}; by train and dev this one lies more than the margin below people"
-    return f"{words}, this one at its gap on train and dev {at_gap}"
-
-
-def responses_and_labels(n_groups: int, responses_per_group: float, labels_per_group: float) -> str:
-    """Return the rated responses and labels that so many groups in the test come with."""
-    n_responses = planned(math.ceil(n_groups * responses_per_group))
-    n_labels = planned(math.ceil(n_groups * labels_per_group))
-    return f"about {n_responses:,} rated responses ({n_labels:,} labels)"
 
 
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eval_assets.config.tuning import Step
 from eval_assets.stats import MonotoneMap, agreement_gain, concordance
@@ -57,15 +56,6 @@ class VersionScores:
     prompted: PromptedScores
     versions: Sequence[JudgeVersion]
 
-    def only(self, question_id: str, is_selected: NDArray[np.bool_]) -> "VersionScores":
-        """Return the scores with the selected units of one question only."""
-        prompted = {
-            name: {**scores, question_id: scores[question_id][is_selected]}
-            for name, scores in self.prompted.items()
-        }
-        units = {**self.units, question_id: self.units[question_id].only(is_selected)}
-        return VersionScores(units, prompted, self.versions)
-
     def as_evaluated(self, question_id: str, groups: Collection[str]) -> "VersionScores":
         """Return the scores as an evaluation used them: these groups are the test of the question.
 
@@ -75,16 +65,23 @@ class VersionScores:
         is_read, is_test = rated.are_of(groups), rated.is_in("test")
         if np.array_equal(is_read, is_test):
             return self
-        scores = self.only(question_id, ~is_test | is_read)
-        live = scores.units[question_id]
-        splits = np.where(live.are_of(groups), "test", live.splits)
-        return replace(scores, units={**scores.units, question_id: replace(live, splits=splits)})
+        is_kept = ~is_test | is_read
+        prompted = {
+            name: {**scores, question_id: scores[question_id][is_kept]}
+            for name, scores in self.prompted.items()
+        }
+        live = rated.only(is_kept)
+        live = replace(live, splits=np.where(live.are_of(groups), "test", live.splits))
+        return VersionScores({**self.units, question_id: live}, prompted, self.versions)
 
     def members(self, jury: JudgeVersion) -> list[JudgeVersion]:
         """Return the members of a jury, which its fingerprint names."""
-        names = (f"{v.judge_id} {v.definition_hash}" for v in self.versions)
-        named = zip(self.versions, names, strict=True)
-        return sorted((v for v, name in named if name in jury.fingerprint), key=_judge_id)
+        members = (
+            version
+            for version in self.versions
+            if f"{version.judge_id} {version.definition_hash}" in jury.fingerprint
+        )
+        return sorted(members, key=lambda version: version.judge_id)
 
     def judge(self, version: JudgeVersion, evaluations: Evaluations) -> TunedJudge:
         """Return a version with its scores and those of the judge that it would replace.
@@ -138,10 +135,6 @@ class VersionScores:
             fitted = fitted_maps({question_id: rated}, {question_id: raw}).get(question_id)
             scores[question_id] = raw if fitted is None else fitted(raw)
         return scores
-
-
-def _judge_id(version: JudgeVersion) -> str:
-    return version.judge_id
 
 
 def _without_known_groups(

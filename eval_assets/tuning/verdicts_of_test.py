@@ -12,9 +12,10 @@ from eval_assets.tuning.claim_results import (
     ImprovementResult,
     judge_fitness,
     judge_improvement,
+    judge_part,
 )
 from eval_assets.tuning.evaluation_levels import coarse_gain, evaluation_significance
-from eval_assets.tuning.partial_automation import JudgePart, PartialFitness, judge_part
+from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion
 from eval_assets.wording import or_none
@@ -49,12 +50,18 @@ class Verdicts:
     version: JudgeVersion
     fitness: FitnessResult
     improvement: ImprovementResult
-    partial: PartialFitness | None = None
+    partial: FitnessResult | None = None
+
+    @property
+    def results(self) -> tuple[ImprovementResult | FitnessResult, ...]:
+        """The verdict on each claim."""
+        whole = self.improvement, self.fitness
+        return whole if self.partial is None else (*whole, self.partial)
 
     @property
     def is_fit_in_part(self) -> bool:
         """Return whether the version may score a part of the responses alone."""
-        return self.partial is not None and self.partial.fitness.verdict == "fit"
+        return self.partial is not None and self.partial.verdict == "fit"
 
     @property
     def is_certified(self) -> bool:
@@ -149,8 +156,7 @@ def evaluation_rows(
             **verdict_row(claim, is_shown=is_shown),
         }
         for verdict in verdicts
-        for claim in (verdict.improvement, verdict.fitness, verdict.partial)
-        if claim is not None
+        for claim in verdict.results
     ]
 
 
@@ -171,26 +177,21 @@ _FIGURES = (
 )
 
 
-def verdict_row(
-    verdict: ImprovementResult | FitnessResult | PartialFitness, *, is_shown: bool
-) -> Row:
+def verdict_row(verdict: ImprovementResult | FitnessResult, *, is_shown: bool) -> Row:
     """Return a verdict with the figures that may be shown; the others are None."""
-    if isinstance(verdict, PartialFitness):
-        return {
-            **verdict_row(verdict.fitness, is_shown=is_shown),
-            "kind": PARTIAL,
-            "share": or_none(verdict.fitness.compared.share),
-            "doubt_source": verdict.part.doubt_source,
-            "doubt_threshold": verdict.part.doubt_threshold,
-        }
+    of_part: Row = {}
     if isinstance(verdict, ImprovementResult):
         kind, n_groups = "improvement", verdict.compared.gain.n_groups
         figures = _improvement_figures(verdict, is_shown=is_shown)
     else:
         kind, n_groups = "fitness", verdict.compared.shortfall.n_groups
         figures = _fitness_figures(verdict, is_shown=is_shown)
+        if verdict.part is not None:
+            kind = PARTIAL
+            of_part = {"share": or_none(verdict.compared.share), **vars(verdict.part)}
     return {
         **dict.fromkeys(_FIGURES),
+        **of_part,
         **{name: or_none(value) for name, value in figures.items()},
         "kind": kind,
         "n_units": verdict.compared.n_units,

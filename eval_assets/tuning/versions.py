@@ -5,11 +5,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, Literal
+from functools import cache, lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import MonotoneMap
@@ -132,27 +133,14 @@ def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
     return f"{major}.{minor}.{patch + 1}" if same_prompt else f"{major}.{minor + 1}.0"
 
 
-def version_as_json(version: JudgeVersion) -> dict[str, object]:
-    """Return the version without `trained_on` as JSON; `version_from_json` reads it back."""
-    fields = {name: value for name, value in asdict(version).items() if name != "trained_on"}
-    return json.loads(json.dumps(fields))  # type: ignore[no-any-return]
+@cache
+def _json_of_versions() -> TypeAdapter[JudgeVersion]:
+    return TypeAdapter(JudgeVersion)
 
 
-def version_from_json(fields: Mapping[str, Any]) -> JudgeVersion:
-    """Return the version that `version_as_json` wrote."""
-    maps = {question: _map(fitted) for question, fitted in fields["maps"].items()}
-    return JudgeVersion(**{**fields, "maps": maps, "sources": tuple(fields["sources"])})
-
-
-def _map(fields: Mapping[str, Any]) -> MonotoneMap:
-    target = fields["target"]
-    return MonotoneMap(
-        seen=tuple(fields["seen"]),
-        mapped=tuple(fields["mapped"]),
-        target=None if target is None else tuple(target),
-        low=fields["low"],
-        high=fields["high"],
-    )
+def version_from_json(fields: Mapping[str, object]) -> JudgeVersion:
+    """Return the version with these fields, as its JSON has them."""
+    return _json_of_versions().validate_python(fields)
 
 
 def _parts(version: str) -> tuple[int, int, int]:
@@ -251,14 +239,6 @@ _CHANGES = {
     "doubts": "the scores that its doubt comes from changed since the test",
     "models_returned": "the vendor answers with another model",
 }
-
-
-def stale_because(
-    certified: Fingerprints, now: Fingerprints | None, *, valid_until: str, today: datetime
-) -> str:
-    """Return why a certificate no longer holds; empty while it does."""
-    reasons = [changed_since(certified, now), expiry(valid_until, today=today) if now else ""]
-    return "; ".join(filter(None, reasons))
 
 
 def changed_since(certified: Fingerprints, now: Fingerprints | None) -> str:

@@ -21,10 +21,10 @@ from eval_assets.cli.tune import tune
 from eval_assets.config.tuning import SplitShares
 from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
-from eval_assets.tuning.certificate import certificate_schema
 from eval_assets.tuning.rated import split_of
 from tests.e2e.conftest import PLANTED, SAMPLE, WITHOUT_RESULTS, Evaluated, RunOnce
 from tests.test_start_up import loaded_by
+from tests.unit.tuning.made_up import SCHEMA
 
 MADE = ("judge_splits", "score_calibration", "tuned_judges")
 """Tables that no label of the test may change."""
@@ -103,7 +103,7 @@ def test_certified_judges_have_files_that_fit_the_published_schema(
 
     assert set(files) == {"harsh-1.0.1.json", "steady-1.0.0.json"}
     for content in files.values():
-        jsonschema.validate(json.loads(content), certificate_schema())
+        jsonschema.validate(json.loads(content), json.loads(SCHEMA.read_text("utf-8")))
     rows = planted_once.rows(
         """SELECT judge_id, version, fitness, improvement, certificate IS NOT NULL, stale_because
            FROM judge_certificates ORDER BY judge_id"""

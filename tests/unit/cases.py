@@ -13,7 +13,7 @@ from eval_assets.agreement.gates.decision import (
     evaluate_gates,
     tunable_questions,
 )
-from eval_assets.agreement.rater_patterns import Finding
+from eval_assets.agreement.humans import Finding
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.config.judges import Judge

@@ -1,6 +1,5 @@
 """Wordings of a question side by side, and the round of labelling that decides."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,7 @@ from eval_assets.agreement.rounds import (
     first_ratings,
     first_round_decides,
     measure_rewordings,
-    rewording_sentences,
 )
-from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
@@ -137,54 +134,3 @@ def test_agreement_on_another_scale_is_undefined_and_alpha_compared() -> None:
     assert (first.a_hh.is_defined, second.a_hh.is_defined) == (False, True)
     assert (second.a_hh_change.is_defined, second.alpha_change.is_defined) == (False, True)
     assert first.alpha.is_defined
-
-
-def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
-    [sentence] = rewording_sentences(
-        measure_rewordings(RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"),
-        EVALUATION,
-    )
-
-    assert sentence.startswith("clarity, version 2 after version 1: alpha rose by ")
-    assert "on 16 responses not rated under an earlier one. human_a_hh is 0.5" in sentence
-    assert "human_alpha is 0.14, below the minimum 0.667, under version 1 and" in sentence
-    assert sentence.endswith("at or above the minimum 0.667, under version 2")
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (Figure(0.2, 0.1, 0.3), "alpha rose by 0.20 (95 % interval +0.10 to +0.30)"),
-        (
-            Figure(0.01, -0.1, 0.12),
-            "no clear change of alpha, +0.01 (95 % interval -0.10 to +0.12),",
-        ),
-        (Figure(-0.2, -0.3, -0.1), "alpha fell by 0.20 (95 % interval -0.30 to -0.10)"),
-    ],
-)
-def test_a_rise_beyond_noise_a_fall_and_noise_are_told_apart(change: Figure, words: str) -> None:
-    first, second = measure_rewordings(
-        RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"
-    )
-    rows = [first, replace(second, alpha_change=change)]
-
-    [sentence] = rewording_sentences(rows, EVALUATION)
-
-    assert f": {words} on 16 responses" in sentence
-
-
-def test_equivalent_wordings_have_no_change() -> None:
-    same = replace(EVALUATION, rubric=(replace(CLARITY, equivalent_versions=(1,)), DEPTH))
-    rows = measure_rewordings(RewordedRatings(halves(), np.arange(32)), same, data_version="v1")
-
-    assert list(rewording_sentences(rows, same)) == []
-
-
-def test_without_new_responses_there_is_no_sentence() -> None:
-    versions = {"clarity": {1: ratings(APART), 2: ratings(CLOSE)}}
-    rows = measure_rewordings(
-        RewordedRatings(versions, np.arange(8)), EVALUATION, data_version="v1"
-    )
-
-    assert list(rewording_sentences(rows, EVALUATION)) == []
-    assert (rows[1].n_new, rows[1].alpha_change.is_defined) == (0, False)

@@ -6,7 +6,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from eval_assets.agreement.rater_patterns import Finding
+from eval_assets.agreement.humans import Finding
 from eval_assets.store.connection import transaction
 from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
 from tests.unit.store.conftest import responses

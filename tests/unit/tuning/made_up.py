@@ -1,7 +1,10 @@
 """Made-up rated units for the tests of tuning."""
 
+from pathlib import Path
+
 import numpy as np
 
+import eval_assets
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
@@ -11,6 +14,9 @@ from eval_assets.tuning.verdicts_of_test import Candidate
 from eval_assets.tuning.versions import JudgeVersion
 
 Floats = np.ndarray
+
+SCHEMA = Path(eval_assets.__file__).parent / "tuning" / "judge_certificate.schema.json"
+"""The published schema of certificate files."""
 
 __all__ = ["BINARY", "LIKERT5", "certificate", "rated_units", "simulated"]
 

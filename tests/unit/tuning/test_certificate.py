@@ -6,19 +6,18 @@ import jsonschema  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 
+from eval_assets.cli.certificate_checks import differences
 from eval_assets.stats import identity_map
 from eval_assets.tuning.certificate import (
     Certificate,
     QuestionCertificate,
-    certificate_schema,
-    differences,
 )
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.verdicts_of_test import verdicts_on_test
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
-from tests.unit.tuning.made_up import LIKERT5, judged, offered, rated_units, simulated
+from tests.unit.tuning.made_up import LIKERT5, SCHEMA, judged, offered, rated_units, simulated
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 VERSION = JudgeVersion(
@@ -68,7 +67,7 @@ def test_a_certificate_file_is_valid_json_by_its_published_schema() -> None:
     shown = replace(VERSION, prompt_text="{% block user %}{{ shown.expected }}{% endblock %}")
     judge = Certificate.of(shown, [result], supersedes=None).predicate.judge
     assert judge.shown_columns == ("expected",)
-    schema = certificate_schema()
+    schema = json.loads(SCHEMA.read_text("utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(json.loads(json.dumps(certificate.as_json(), allow_nan=False)), schema)
 
@@ -89,7 +88,7 @@ def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
     )
 
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(certificate.as_json(), certificate_schema())
+        jsonschema.validate(certificate.as_json(), json.loads(SCHEMA.read_text("utf-8")))
 
 
 def test_the_subject_is_the_digest_of_the_definition_inside() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval_assets.tuning.claim_results import judge_fitness
+from eval_assets.tuning.claim_results import judge_fitness, judge_part
 from eval_assets.tuning.partial_automation import (
     MOST_THRESHOLDS,
     OTHER_JUDGES,
@@ -13,7 +13,6 @@ from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,
     doubts_by_source,
-    judge_part,
     tried_parts,
 )
 from tests.unit.tuning.made_up import judged, partly_wrong, simulated
@@ -56,8 +55,8 @@ def test_a_part_with_all_units_is_tested_like_the_judge_on_all() -> None:
         people_agree=True,
     )
 
-    assert part.fitness.compared == whole.compared
-    assert part.fitness.verdict == whole.verdict
+    assert part.compared == whole.compared
+    assert part.verdict == whole.verdict
 
 
 def test_the_part_is_chosen_without_labels_of_the_test() -> None:

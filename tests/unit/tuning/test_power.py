@@ -6,12 +6,12 @@ import pytest
 from scipy import stats
 
 from eval_assets.config.tuning import Tuning
+from eval_assets.shown.certificates import labels_sentence
 from eval_assets.stats import Jackknife, agreement_gain, non_inferiority, partial_non_inferiority
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.power import (
-    labels_sentence,
     most_requests,
     plan_evaluation,
     why_not_evaluated,

@@ -11,12 +11,11 @@ import pytest
 from eval_assets.scale import Scale
 from eval_assets.stats import non_inferiority
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
+from eval_assets.tuning.claim_results import judge_fitness, judge_improvement, judge_part
 from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,
     doubts_by_source,
-    judge_part,
     partial_comparison,
     tried_parts,
 )
@@ -225,9 +224,9 @@ def test_an_undecided_judge_is_fit_on_the_part_that_train_and_dev_choose(  # noq
         significance=LEVEL,
         people_agree=True,
     )
-    compared = result.fitness.compared
+    compared = result.compared
     shortfall = compared.shortfall
-    assert result.fitness.verdict == "fit"
+    assert result.verdict == "fit"
     assert compared.share == pytest.approx(share, abs=5e-5)
     assert (shortfall.value, shortfall.standard_error) == pytest.approx(statistic, abs=1e-6)
     assert (compared.judge.value, compared.people.value) == pytest.approx(kappas, abs=1e-6)

@@ -1,25 +1,27 @@
 """What a certificate rests on, and what makes it stale."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from eval_assets.scale import BINARY
 from eval_assets.stats import MonotoneMap
 from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
+    changed_since,
+    expiry,
     is_read_again,
     labels_hash,
     number_version,
     response_fingerprints,
     rubric_hash,
-    stale_because,
     training_fingerprints,
-    version_as_json,
     version_from_json,
 )
 from tests.unit.tuning.made_up import rated_units
@@ -85,7 +87,8 @@ def test_a_version_survives_json() -> None:
         sources=("r1", "r2"),
     )
 
-    assert version_from_json(version_as_json(version)) == version
+    fields = json.loads(TypeAdapter(JudgeVersion).dump_json(version))
+    assert version_from_json(fields) == version
 
 
 THEN = Fingerprints("f", "rubric", "labels", "scores", ("m",))
@@ -112,18 +115,14 @@ def test_a_certificate_goes_stale_with_what_it_rests_on(
     evidence = Fingerprints("f", "", "", "", ("m1",))
     now = replace(evidence, **change)  # type: ignore[arg-type]
 
-    assert not stale_because(evidence, evidence, valid_until="2027-01-01", today=TODAY)
-    assert stale_because(evidence, now, valid_until="2027-01-01", today=TODAY) == message
+    assert not changed_since(evidence, evidence)
+    assert changed_since(evidence, now) == message
 
 
 def test_a_certificate_ends_with_its_validity_and_with_its_judge() -> None:
-    evidence = Fingerprints("f", "", "", "")
-
-    assert not stale_because(evidence, evidence, valid_until="2026-11-21", today=TODAY)
-    assert "ended on 2026-11-20" in stale_because(
-        evidence, evidence, valid_until="2026-11-20", today=TODAY
-    )
-    assert "no longer declared" in stale_because(evidence, None, valid_until="2027", today=TODAY)
+    assert not expiry("2026-11-21", today=TODAY)
+    assert "ended on 2026-11-20" in expiry("2026-11-20", today=TODAY)
+    assert "no longer declared" in changed_since(Fingerprints("f", "", "", ""), None)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import Scale
+from eval_assets.shown.irr_json import irr_result
 from tests.unit.cases import QUESTIONS, Case, Measured
 
 CLARITY, SAFE = QUESTIONS

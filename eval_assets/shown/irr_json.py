@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
 from eval_assets.bands import a_hh_label
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
-    from eval_assets.agreement.rater_patterns import Finding
+    from eval_assets.agreement.humans import Finding
     from eval_assets.agreement.ratings import HumanRatings
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
@@ -172,17 +171,14 @@ def _percent(verdict: GateVerdict, *, of: Literal["value", "minimum"] = "value")
 
 def _structure(humans: HumanRatings) -> dict[str, Any]:
     """Return the numbers of raters, traces (responses) and annotations."""
-    import pandas as pd
-
     long_ratings = list(humans.ratings.values())
-    pairs = pd.DataFrame(
-        {
-            "trace": np.concatenate([ratings.unit for ratings in long_ratings]),
-            "rater": np.concatenate([ratings.rater for ratings in long_ratings]),
-        }
-    ).drop_duplicates()
-    by_rater = pairs["rater"].value_counts().sort_index()
-    by_trace = pairs["trace"].value_counts()
+    pairs = {
+        pair
+        for ratings in long_ratings
+        for pair in zip(ratings.unit.tolist(), ratings.rater.tolist(), strict=True)
+    }
+    by_rater = Counter(rater for _, rater in pairs)
+    by_trace = Counter(trace for trace, _ in pairs)
     possible = len(by_rater) * len(by_trace)
     is_complete = len(pairs) == possible > 0
     return {
@@ -192,11 +188,10 @@ def _structure(humans: HumanRatings) -> dict[str, Any]:
         "completeness": len(pairs) / possible if possible else None,
         "missing_data": not is_complete,
         "rater_participation": {
-            long_ratings[0].rater_ids[int(rater)]: int(count)
-            for rater, count in zip(by_rater.index, by_rater, strict=True)
+            long_ratings[0].rater_ids[rater]: n for rater, n in sorted(by_rater.items())
         },
         "trace_coverage": {
-            str(n): int(count) for n, count in by_trace.value_counts().sort_index().items()
+            str(n): n_traces for n, n_traces in sorted(Counter(by_trace.values()).items())
         },
         "recommended_metric": (
             "cohens_kappa" if len(by_rater) == _FEWEST and is_complete else "krippendorff_alpha"
