@@ -9,6 +9,7 @@ at most 5 % of tests.
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
@@ -101,16 +102,14 @@ class JudgeFinding(StrEnum):
             case JudgeFinding.BELOW:
                 return Verdict.FAIL
             case (
-                JudgeFinding.LIKELY
-                | JudgeFinding.UNLIKELY
-                | JudgeFinding.UNTESTED
-                | JudgeFinding.NOISY_LABELS
-                | JudgeFinding.FEW_GROUPS
-                | JudgeFinding.FEW_VARIED
-                | JudgeFinding.CEILING_UNKNOWN
+                JudgeFinding.LABELS_FAIL
+                | JudgeFinding.ONE_VALUE
+                | JudgeFinding.OTHER_SCALE
+                | JudgeFinding.COPY
+                | JudgeFinding.NOT_COMPARED
             ):
-                return Verdict.NEED_MORE_DATA
-        return Verdict.NOT_MEASURED
+                return Verdict.NOT_MEASURED
+        return Verdict.NEED_MORE_DATA
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,9 +395,8 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
         return replace(comparison, finding=JudgeFinding.OTHER_SCALE)
     comparison = _with_distances(comparison, labels, people, score)
     if question.scale.values is not None and len(question.scale.values) == 2:  # noqa: PLR2004
-        comparison = replace(
-            comparison, two_classes=_two_classes(question.scale, score, mean, groups)
-        )
+        classes = _two_classes(question.scale, score, mean, groups)
+        comparison = replace(comparison, two_classes=classes)
     is_scored = is_compared[people.unit]
     unit, value = people.unit[is_scored], people.value[is_scored]
     compared = non_inferiority_of_ratings(
@@ -413,15 +411,15 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
                 unit, value, score, level=level, confidence=CONFIDENCE, groups=groups
             ),
         )
+    significance = FIRST_LEVEL / n_judges
     comparison = replace(
-        _with_test(comparison, compared, level=FIRST_LEVEL / n_judges),
+        _with_test(comparison, compared, level=significance),
         kappa_people=people_agreement(
             unit, value, score, level=level, confidence=CONFIDENCE, groups=groups
         ),
         copied=_copied_rater(people, score),
     )
-    level_of_each = FIRST_LEVEL / n_judges
-    finding = _finding(comparison, labels, level=level_of_each, may_pass=may_pass)
+    finding = _finding(comparison, compared, labels, level=significance, may_pass=may_pass)
     return replace(comparison, finding=finding)
 
 
@@ -433,43 +431,26 @@ def _with_distances(
     is_scored = ~np.isnan(score)[people.unit]
     unit, value = people.unit[is_scored], people.value[is_scored]
     n_ratings = np.bincount(unit, minlength=n_units)
-    total = np.bincount(unit, scale.distance(value, score[unit]), n_units)
     is_compared, is_shared = n_ratings > 0, n_ratings > 1
-    distance = np.divide(total, n_ratings, out=np.zeros(n_units), where=is_compared)
-    mean = np.divide(
-        np.bincount(unit, value, n_units),
-        n_ratings,
-        out=np.full(n_units, np.nan),
-        where=is_compared,
-    )
+    total = np.bincount(unit, scale.distance(value, score[unit]), n_units)
+    distance, mean = total / np.maximum(n_ratings, 1), people.means()
     values, counts = np.unique(value, return_counts=True)
     is_varied = is_shared[unit] & (value != values[counts.argmax()])
+    share = partial(share_interval, confidence=CONFIDENCE, groups=groups)
     bias = None
     if comparison.question.has_order:
-        bias = mean_difference(
-            score - mean, span=scale.high - scale.low, confidence=CONFIDENCE, groups=groups
-        )
+        span = scale.high - scale.low
+        bias = mean_difference(score - mean, span=span, confidence=CONFIDENCE, groups=groups)
     pairs: tuple[tuple[float, float, int], ...] = ()
     if scale.values is not None:
-        cells, n_pairs = np.unique(
-            np.column_stack([value, scale.snap(score[unit])]), axis=0, return_counts=True
-        )
+        sides = np.column_stack([value, scale.snap(score[unit])])
+        cells, n_pairs = np.unique(sides, axis=0, return_counts=True)
         pairs = tuple((*cell, n) for cell, n in zip(cells.tolist(), n_pairs.tolist(), strict=True))
     widest = np.argsort(-distance, kind="stable")[:_MOST_DIFFERING].tolist()
     return replace(
         comparison,
-        a_ha=share_interval(
-            np.where(is_compared, 1 - distance, 0.0),
-            is_compared,
-            confidence=CONFIDENCE,
-            groups=groups,
-        ),
-        a_hh=share_interval(
-            np.where(is_shared, labels.unit_agreement, 0.0),
-            is_shared,
-            confidence=CONFIDENCE,
-            groups=groups,
-        ),
+        a_ha=share(np.where(is_compared, 1 - distance, 0.0), is_compared),
+        a_hh=share(np.where(is_shared, labels.unit_agreement, 0.0), is_shared),
         bias=bias,
         n_paired=int(is_shared.sum()),
         n_paired_groups=len(np.unique(groups[is_shared])),
@@ -526,10 +507,13 @@ def _interval(comparison: JudgeComparison, figure: Jackknife, low: float, high: 
 
 
 def _finding(  # noqa: PLR0911 - a return for each
-    comparison: JudgeComparison, labels: LabelAgreement, *, level: float, may_pass: bool
+    comparison: JudgeComparison,
+    compared: NonInferiority,
+    labels: LabelAgreement,
+    *,
+    level: float,
+    may_pass: bool,
 ) -> JudgeFinding:
-    compared = comparison.compared
-    assert compared is not None  # noqa: S101 - the test was made
     if comparison.copied is not None:
         return JudgeFinding.COPY
     if comparison.n_paired_groups >= FEWEST_GROUPS and compared.fails(significance=level):
@@ -566,13 +550,10 @@ def _two_classes(scale: Scale, score: Floats, mean: Floats, groups: Integers) ->
             groups=np.concatenate([groups[is_compared], groups[is_unrated]]),
             bounds=(0.0, 1.0),
         )
+    share = partial(share_interval, confidence=CONFIDENCE, groups=groups)
     return TwoClasses(
-        true_positive=share_interval(
-            np.where(is_pass, passes, 0.0), is_pass, confidence=CONFIDENCE, groups=groups
-        ),
-        true_negative=share_interval(
-            np.where(is_failure, 1 - passes, 0.0), is_failure, confidence=CONFIDENCE, groups=groups
-        ),
+        true_positive=share(np.where(is_pass, passes, 0.0), is_pass),
+        true_negative=share(np.where(is_failure, 1 - passes, 0.0), is_failure),
         accuracy=float(equal.mean()) if len(equal) else math.nan,
         constant_accuracy=float(n_larger / len(equal)) if len(equal) else math.nan,
         judge_pass_rate=float(passes[is_scored].mean()),

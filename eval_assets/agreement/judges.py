@@ -31,7 +31,6 @@ from eval_assets.scale import TOLERANCE, Level
 from eval_assets.stats import (
     Alpha,
     Interval,
-    JudgeHumanProfile,
     RatingPatterns,
     alpha_by_cluster,
     coefficient_interval,
@@ -126,7 +125,24 @@ def measure_judges_against_humans(
                 confidence=CONFIDENCE,
                 groups=ratings.group,
             )
-            rows.append(_judge_human_figures(judge, question.id, unit, profile, data_version))
+            figures = {
+                name: Figure.of(value)
+                for name, value in vars(profile).items()
+                if isinstance(value, Interval)
+            }
+            figures["exact_agreement"] = Figure.percent(profile.exact_agreement)
+            figures["adjacent_agreement"] = Figure.percent(profile.adjacent_agreement)
+            row = JudgeHumanFigures(
+                judge_id=judge,
+                question_id=question.id,
+                unit=unit,
+                n_units=profile.n_units,
+                n_groups=profile.n_groups,
+                wilcoxon_p=profile.wilcoxon_p,
+                data_version=data_version,
+                **figures,
+            )
+            rows.append(row)
             counts = pd.DataFrame(profile.confusion, columns=list(_CONFUSION))
             confusion.append(counts.assign(judge_id=judge, question_id=question.id))
     filled = [counts for counts in confusion if len(counts)]
@@ -159,29 +175,6 @@ def _comparisons(
     }
     response_rows = [row for judge, row in of_responses.items() if judge not in of_conversations]
     return [*response_rows, *of_conversations.values()]
-
-
-def _judge_human_figures(
-    judge: str, question_id: str, unit: str, profile: JudgeHumanProfile, data_version: str
-) -> JudgeHumanFigures:
-    """Return the record of a profile: its figures have the names of the profile's intervals."""
-    figures = {
-        name: Figure.of(value)
-        for name, value in vars(profile).items()
-        if isinstance(value, Interval)
-    }
-    figures["exact_agreement"] = Figure.percent(profile.exact_agreement)
-    figures["adjacent_agreement"] = Figure.percent(profile.adjacent_agreement)
-    return JudgeHumanFigures(
-        judge_id=judge,
-        question_id=question_id,
-        unit=unit,
-        n_units=profile.n_units,
-        n_groups=profile.n_groups,
-        wilcoxon_p=profile.wilcoxon_p,
-        data_version=data_version,
-        **figures,
-    )
 
 
 def _by_judge(scores: LongRatings) -> Iterable[tuple[str, Floats]]:

@@ -70,15 +70,18 @@ def measure_pairs(
     first: tuple[pd.DataFrame, Validation] | None = None
     pairs = itertools.combinations(judged.scores, 2) if len(judged.units) else ()
     for item, peer in pairs:
-        prompts = _by_prompt(judged, item, peer)
-        parts.append(_disagreements(judged, item, peer, prompts, limits))
+        low, high = (judged.units[end].to_numpy(np.float64) for end in ("scale_min", "scale_max"))
+        # on the scale taken to [0, 1], NaN if missing
+        a, b = ((judged.scores[judge] - low) / (high - low) for judge in (item, peer))
+        prompts = _by_prompt(judged, a, b)
+        listed_pair = _disagreements(judged, a, b, prompts, limits)
+        parts.append(listed_pair.assign(judge1_id=item, judge2_id=peer))
         if first is None:
-            first = (
-                _judgements(judged, item, peer, prompts, at=at),
-                _validation(
-                    judged, item, peer, prompts, limits, is_independent=is_independent, at=at
-                ),
+            judges, scores = (item, peer), (a, b)
+            validation = _validation(
+                judged, judges, scores, prompts, limits, is_independent=is_independent, at=at
             )
+            first = _judgements(judged, item, peer, prompts, at=at), validation
     filled = [part for part in parts if len(part)]
     listed = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
     if first is None:
@@ -89,21 +92,8 @@ def measure_pairs(
     return PairMeasures(first[0], listed, first[1])
 
 
-def _pair_on_unit_scale(
-    judged: JudgedUnits, first_judge: str, second_judge: str
-) -> tuple[Floats, Floats]:
-    """Return the scores of two judges on the scale taken to [0, 1], NaN if missing."""
-    low = judged.units["scale_min"].to_numpy(dtype=np.float64)
-    high = judged.units["scale_max"].to_numpy(dtype=np.float64)
-    first, second = (
-        (judged.scores[judge] - low) / (high - low) for judge in (first_judge, second_judge)
-    )
-    return first, second
-
-
-def _by_prompt(judged: JudgedUnits, first: str, second: str) -> pd.DataFrame:
+def _by_prompt(judged: JudgedUnits, a: Floats, b: Floats) -> pd.DataFrame:
     """Return a row per question and prompt: the index of its units, its kappa and mean scores."""
-    a, b = _pair_on_unit_scale(judged, first, second)
     keys = judged.units[["question_id", "prompt_id"]]
     begins = np.flatnonzero((keys != keys.shift()).any(axis=1).to_numpy())
     ends = np.append(begins[1:], len(keys))
@@ -165,7 +155,7 @@ def _judgements(
 
 
 def _disagreements(
-    judged: JudgedUnits, first: str, second: str, prompts: pd.DataFrame, limits: DualJudge
+    judged: JudgedUnits, a: Floats, b: Floats, prompts: pd.DataFrame, limits: DualJudge
 ) -> pd.DataFrame:
     """Return responses and prompts on which two judges differ too much.
 
@@ -182,7 +172,6 @@ def _disagreements(
         reason=np.where(is_far & is_low, f"{far}, {low}", np.where(is_far, far, low)),
     )[is_far | is_low]
 
-    a, b = _pair_on_unit_scale(judged, first, second)
     difference = np.abs(a - b)
     prompt_of = np.repeat(
         np.arange(len(prompts)), (prompts["end"] - prompts["start"]).to_numpy(int)
@@ -201,17 +190,13 @@ def _disagreements(
     filled = [part for part in (by_prompt, by_response) if len(part)]
     if not filled:
         return pd.DataFrame()
-    return (
-        pd.concat(filled, ignore_index=True)
-        .drop(columns=["start", "end"])
-        .assign(judge1_id=first, judge2_id=second)
-    )
+    return pd.concat(filled, ignore_index=True).drop(columns=["start", "end"])
 
 
 def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
     judged: JudgedUnits,
-    first: str,
-    second: str,
+    judges: tuple[str, str],
+    scores: tuple[Floats, Floats],
     prompts: pd.DataFrame,
     limits: DualJudge,
     *,
@@ -219,7 +204,7 @@ def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
     at: datetime,
 ) -> Validation:
     """Return whether the pair passes: both kappas reach the limit; undefined never passes."""
-    a, b = _pair_on_unit_scale(judged, first, second)
+    a, b = scores
     difference = (a - b)[~np.isnan(a - b)]
     defined = prompts["kappa"].dropna()
     micro = pair_kappa(a, b)
@@ -239,12 +224,10 @@ def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
         n_units=micro.n_units,
         wilcoxon_p=p,
         median_difference=median,
-        judge1_id=first,
-        judge2_id=second,
-        fingerprint=judge_set_fingerprint(
-            {judge: judged.fingerprints[judge] for judge in (first, second)}
-        ),
-        notes="; ".join(_notes(prompts, (first, second), limits, p=p, median=median)),
+        judge1_id=judges[0],
+        judge2_id=judges[1],
+        fingerprint=judge_set_fingerprint({judge: judged.fingerprints[judge] for judge in judges}),
+        notes="; ".join(_notes(prompts, judges, limits, p=p, median=median)),
     )
 
 

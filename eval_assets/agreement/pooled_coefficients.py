@@ -18,7 +18,6 @@ MIDDLE = 0.5
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Column = Sequence[float | None]
 
 
 @dataclass(frozen=True)
@@ -61,15 +60,6 @@ def macro_kappa(kappa: Floats, n_units: Integers) -> float:
     single unit is 0 if judges differ on it and else undefined, so that the mean would always be 0.
     """
     return mean_of_defined(kappa) if (n_units > 1).any() else math.nan
-
-
-def query_kappas(first: Sequence[Column], second: Sequence[Column]) -> tuple[float, float]:
-    """Return kappa pooled over queries, and its mean over queries."""
-    a, b = ([np.asarray(scores, dtype=np.float64) for scores in judge] for judge in (first, second))
-    query = np.repeat(np.arange(len(a)), [len(scores) for scores in a])
-    pooled = np.concatenate(a), np.concatenate(b)
-    by_query, n_units = kappa_by_group(*pooled, query, n_groups=len(a))
-    return pair_kappa(*pooled).value, macro_kappa(by_query, n_units)
 
 
 def kappa_by_group(
@@ -155,16 +145,9 @@ def alpha_over_evaluations(
     )
 
 
-def alpha_of_labels(unit: Integers, rater: Integers, value: Floats, *, level: Level) -> float:
-    """Return Krippendorff's alpha of labels in long form."""
-    units, row = np.unique(unit, return_inverse=True)
-    matrix = np.full((len(units), int(rater.max(initial=0)) + 1), np.nan)
-    matrix[row, rater] = value
-    return krippendorff_alpha(matrix, level=level)
-
-
 def _alpha(ratings: LongRatings, level: Level, *, without: int | None) -> float:
     is_kept = ratings.rater != (-1 if without is None else without)
-    return alpha_of_labels(
-        ratings.unit[is_kept], ratings.rater[is_kept], ratings.value[is_kept], level=level
-    )
+    units, row = np.unique(ratings.unit[is_kept], return_inverse=True)
+    matrix = np.full((len(units), len(ratings.rater_ids)), np.nan)
+    matrix[row, ratings.rater[is_kept]] = ratings.value[is_kept]
+    return krippendorff_alpha(matrix, level=level)

@@ -1,7 +1,5 @@
 """How often a rater rates the same response differently."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -36,12 +34,12 @@ def measure_repeatability(repeated: pd.DataFrame, evaluation: Evaluation) -> pd.
         together = [(None, part)] if kind == "human" else []
         for rater_id, ratings in [*together, *raters]:
             figures = _figures(ratings, has_order=orders[question_id])
-            rows += [{"rater_id": rater_id, **subject, **row} for row in figures]
+            rows.append({"rater_id": rater_id, **subject, **figures})
     return pd.DataFrame(rows)
 
 
-def _figures(ratings: pd.DataFrame, *, has_order: bool) -> Iterator[Row]:
-    """Yield the flip rate and the correlation of ratings that were given more than once."""
+def _figures(ratings: pd.DataFrame, *, has_order: bool) -> Row:
+    """Return the flip rate and the correlation of ratings that were given more than once."""
     row, group = (pd.factorize(ratings[name])[0] for name in ("row", "group"))
     n_rows = int(row.max()) + 1
     group_of_row = np.zeros(n_rows, dtype=np.int64)
@@ -52,21 +50,15 @@ def _figures(ratings: pd.DataFrame, *, has_order: bool) -> Iterator[Row]:
     equal = coefficient_interval(patterns, PairwiseAgreement(within=0), confidence=CONFIDENCE)
     flips = equal.times(-1, plus=1)
     n_of_row = np.bincount(row)
-    yield {
+    figures: Row = {
         "n_pairs": int((n_of_row * (n_of_row - 1) // 2).sum()),
         "n_groups": len(np.unique(group)),
         "flip_rate": or_none(flips.value),
         "low": or_none(flips.low),
         "high": or_none(flips.high),
-        **(_correlation(patterns) if has_order else {}),
     }
-
-
-def _correlation(patterns: RatingPatterns) -> Row:
-    """Return the intraclass correlation, which is alpha with the squared distance."""
-    correlation = coefficient_interval(patterns, Alpha("interval"), confidence=CONFIDENCE)
-    return {
-        "icc": or_none(correlation.value),
-        "icc_low": or_none(correlation.low),
-        "icc_high": or_none(correlation.high),
-    }
+    if has_order:  # the intraclass correlation is alpha with the squared distance
+        icc = coefficient_interval(patterns, Alpha("interval"), confidence=CONFIDENCE)
+        figures |= {"icc": or_none(icc.value), "icc_low": or_none(icc.low)}
+        figures |= {"icc_high": or_none(icc.high)}
+    return figures

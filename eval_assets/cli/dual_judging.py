@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from eval_assets.agreement.pairs import NOT_INDEPENDENT
-from eval_assets.agreement.pooled_coefficients import pair_kappa, query_kappas
+from eval_assets.agreement.pooled_coefficients import mean_of_defined, pair_kappa
 from eval_assets.bands import kappa_label
 from eval_assets.cli.options import ledger_of
 from eval_assets.config.evaluation import FILE, Evaluation
@@ -428,16 +428,22 @@ def _entry(
 def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, object]:
     """Return agreement over all queries and whether it reaches the target."""
     scores = ([row.judge1_score for row in rows], [row.judge2_score for row in rows])
-    micro, macro = query_kappas(*scores)
+    first, second = (
+        [or_nan(score) for of_query in of_judge for score in of_query] for of_judge in scores
+    )
+    micro = pair_kappa(first, second).value
+    by_query = [
+        pair_kappa(list(map(or_nan, of_first)), list(map(or_nan, of_second)))
+        for of_first, of_second in zip(*scores, strict=True)
+    ]
+    has_two = any(kappa.n_units > 1 for kappa in by_query)  # that of one unit is 0 or undefined
+    macro = mean_of_defined(kappa.value for kappa in by_query) if has_two else math.nan
     scored_by = [[row.judge1_model for row in rows], [row.judge2_model for row in rows]]
     target = evaluation.dual_judge.kappa
     is_defined = not (math.isnan(micro) or math.isnan(macro))
     meets_target = min(micro, macro) >= target - TOLERANCE if is_defined else None
     models = [str(judge.model) for judge in evaluation.judges]
     is_independent = not shared_family(models, overrides=evaluation.capabilities)
-    first, second = (
-        [or_nan(score) for of_query in of_judge for score in of_query] for of_judge in scores
-    )
     differences = [a - b for a, b in zip(first, second, strict=True) if not math.isnan(a - b)]
     return {
         "kappa_micro": or_none(micro),

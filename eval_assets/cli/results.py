@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import eval_assets
-from eval_assets.agreement.gates.declarations import below_minimum
+from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.assets.stored_screen import gate_steps, stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json, print_table
@@ -269,7 +269,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                             connection, outcomes, stale=stale.get(JudgeHumanFigures.table, "")
                         )
                         print_certificates(certificates, connection)
-                        _print_disagreement(connection, evaluation)
+                        _print_disagreement(connection, evaluation, outcomes)
                     notes = [
                         of.unusable.sentence(HumanFigures.table).rstrip(".")
                         for of in outcomes
@@ -360,14 +360,13 @@ def _until_the_reader_ends() -> Iterator[None]:
         discard_output(sys.stdout)
 
 
-def _print_disagreement(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> None:
+def _print_disagreement(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+) -> None:
     """Print where raters disagree on the questions below a minimum of their gates."""
-    figures = {row.question_id: row for row in measured_agreement(connection)["human"]}
-    below = [
-        question
-        for question in evaluation.rubric
-        if question.id in figures and below_minimum(figures[question.id], evaluation.gates)
-    ]
+    of_people = [of for of in outcomes if of.gate in HUMAN_GATES and not of.unusable]
+    failing = {of.question_id for outcome in of_people for of in outcome.failing if of.n_units}
+    below = [question for question in evaluation.rubric if question.id in failing]
     if not below:
         return
     click.echo("Where raters disagree")

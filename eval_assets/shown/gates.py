@@ -120,7 +120,7 @@ def gates_plot(outcome: GateOutcome) -> Plot:
         if not math.isnan(of.value)
     )
     axis = agreement_axis(rows, minimum=minimum, minimum_text=_minimum(outcome.overall))
-    return Plot(outcome.title, axis, rows)
+    return Plot(GATES[outcome.gate].title, axis, rows)
 
 
 def plan_table(outcomes: Sequence[GateOutcome]) -> Table:

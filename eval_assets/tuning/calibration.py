@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eval_assets.stats import (
     Jackknife,
@@ -42,7 +41,7 @@ def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
     """
     scale = train.question.scale
     unchanged = identity_map(scores, scale=scale)
-    n_groups = train.n_groups_of(_compared(train, scores))
+    n_groups = train.n_groups_of(~np.isnan(scores) & ~np.isnan(train.ratings).all(axis=1))
     undefined = Jackknife(float("nan"), float("nan"), n_groups, n_groups, df=1)
     if n_groups < MIN_TRAIN_GROUPS:
         reason = f"{n_groups} groups in train have ratings and scores; {MIN_TRAIN_GROUPS} needed"
@@ -83,8 +82,3 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
     return [{**row, "judge_value": value, "mapped_value": mapped} for value, mapped in values] or [
         row
     ]
-
-
-def _compared(units: RatedUnits, scores: Floats) -> NDArray[np.bool_]:
-    compared: NDArray[np.bool_] = ~np.isnan(scores) & ~np.isnan(units.ratings).all(axis=1)
-    return compared

@@ -2,9 +2,10 @@
 
 import logging
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -31,7 +32,6 @@ from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 from eval_assets.tuning.verdicts_of_test import (
     Candidate,
     Row,
-    Verdicts,
     evaluation_rows,
     n_evaluable,
     parts_of,
@@ -149,10 +149,7 @@ def _candidates(
     background: Background,
 ) -> tuple[RatedUnits, Sequence[Candidate], list[Row]]:
     """Return the units without spent tests, the candidates, and rows of those not evaluated."""
-    live, candidates = (
-        unspent_units(units, usage),
-        candidates_for(units, usage, judges),
-    )
+    live, candidates = unspent_units(units, usage), candidates_for(units, usage, judges)
     reason = background.not_held_out or why_not_evaluable(live, candidates, usage)
     if reason:
         return live, [], unevaluated_rows(units.question.id, candidates, reason=reason)
@@ -274,7 +271,10 @@ _MINIMUMS: Mapping[Split, int] = {"train": MIN_TRAIN_GROUPS, "test": MIN_TEST_GR
 
 
 def _lacking_groups(units: RatedUnits, usage: QuestionTest) -> str:
-    """Return which splits hold too few rated groups, and how many more to rate; empty if none."""
+    """Return which splits hold too few rated groups, and how many more to rate; empty if none.
+
+    New groups are taken to fall into the splits in the proportions of those that are rated.
+    """
     n_by_split = {split: units.part(split).n_groups for split in get_args(Split)}
     lacking = [split for split, minimum in _MINIMUMS.items() if n_by_split[split] < minimum]
     if not lacking:
@@ -284,25 +284,15 @@ def _lacking_groups(units: RatedUnits, usage: QuestionTest) -> str:
         for split in lacking
     ]
     needed = " and ".join(str(_MINIMUMS[split]) for split in lacking)
-    reason = f"{' and '.join(counts)}; {needed} are needed"
-    if "test" in lacking and usage.spent_groups:
-        reason += f" beside the {len(usage.spent_groups)} whose labels were shown"
-    return reason + _more_groups(n_by_split, n_spent=len(usage.spent_groups))
-
-
-def _more_groups(n_by_split: Mapping[Split, int], *, n_spent: int) -> str:
-    """Return the number of further groups to rate until train and test hold enough.
-
-    New groups are taken to fall into the splits in the proportions of those that are rated.
-    """
-    n_rated = sum(n_by_split.values()) + n_spent
-    more = []
-    for split, minimum in _MINIMUMS.items():
-        n_of_split = n_by_split[split] + (n_spent if split == "test" else 0)
-        if not n_of_split:
-            return ""
-        more.append((minimum - n_by_split[split]) * n_rated / n_of_split)
-    return f", which takes about {counted(math.ceil(max(more)), 'more rated group')}"
+    reason, n_spent = f"{' and '.join(counts)}; {needed} are needed", len(usage.spent_groups)
+    if "test" in lacking and n_spent:
+        reason += f" beside the {n_spent} whose labels were shown"
+    n_rated = n_by_split | {"test": n_by_split["test"] + n_spent}
+    if not all(n_rated[split] for split in _MINIMUMS):
+        return reason
+    per_group = {split: sum(n_rated.values()) / n_rated[split] for split in _MINIMUMS}
+    more = max((n - n_by_split[split]) * per_group[split] for split, n in _MINIMUMS.items())
+    return f"{reason}, which takes about {counted(math.ceil(more), 'more rated group')}"
 
 
 def unevaluated_rows(
@@ -344,8 +334,9 @@ def due_evaluation(
     test, is_test = units.part("test"), units.is_in("test")
     versions = [candidate.version for candidate in candidates]
     content = _content(units, candidates)
-    if (same := usage.same(content)) is not None:
-        return same, not same.rows
+    for same in usage.evaluations:
+        if same.content == content:
+            return same, not same.rows
     groups = tuple(sorted(set(test.groups.tolist())))
     if not usage.is_due(versions, n_groups=len(groups), on_request=on_request):
         return usage.evaluations[-1], False
@@ -430,17 +421,10 @@ def next_plans(
 ) -> list[Plan]:
     """Return the power of the next evaluation of a question's test, by candidate."""
     usage = current_test(ledger, units)
-    live, candidates = (
-        unspent_units(units, usage),
-        candidates_for(units, usage, judges),
-    )
+    live, candidates = unspent_units(units, usage), candidates_for(units, usage, judges)
     candidates, _ = without_repeated_ratings(live, candidates)
-    return _plans(
-        live,
-        with_tested_parts(live, candidates, usage, background),
-        usage,
-        background,
-    )
+    candidates = with_tested_parts(live, candidates, usage, background)
+    return _plans(live, candidates, usage, background)
 
 
 def _plans(
@@ -501,11 +485,34 @@ def completed_evaluation(
     the place of the candidate. A judge that a map harms is hardly found fit with it, so that the
     two tests together are wrong as often as one.
     """
-    verdicts = _verdicts(evaluation, units, candidates, background)
-    rejected = _with_rejected_maps(verdicts, candidates)
+    test = partial(
+        verdicts_on_test,
+        units,
+        significance=evaluation.level,
+        margin=background.margin,
+        people_agree=background.people_agree,
+    )
+    verdicts = test(candidates)
+    # Judges that the doubt of another one's part comes from keep their map: that part was fixed
+    # with it.
+    parts = parts_of(candidates)
+    sources = {part.doubt_source for part in parts.values()}
+    rejected = {
+        verdict.version.judge_id: verdict
+        for verdict in verdicts
+        if verdict.improvement.verdict == "rejected"
+        and verdict.version.as_declared is not verdict.version
+        and verdict.version.judge_id not in {*parts, *sources}
+        and OTHER_JUDGES not in sources
+    }
     if rejected:
-        candidates = _as_declared(candidates, rejected)
-        verdicts = _verdicts(evaluation, units, candidates, background)
+        candidates = [
+            replace(of, version=of.version.as_declared, scores=of.raw, baseline=of.raw)
+            if of.version.judge_id in rejected
+            else of
+            for of in candidates
+        ]
+        verdicts = test(candidates)
     rows = evaluation_rows(
         [*rejected.values(), *verdicts],
         question_id=evaluation.question_id,
@@ -525,53 +532,3 @@ def completed_evaluation(
         rows=tuple(rows),
         certificates=certificates,
     )
-
-
-def _verdicts(
-    evaluation: HeldOutEvaluation,
-    units: RatedUnits,
-    candidates: Sequence[Candidate],
-    background: Background,
-) -> list[Verdicts]:
-    return verdicts_on_test(
-        units,
-        candidates,
-        significance=evaluation.level,
-        margin=background.margin,
-        people_agree=background.people_agree,
-    )
-
-
-def _with_rejected_maps(
-    verdicts: Sequence[Verdicts], candidates: Sequence[Candidate]
-) -> dict[str, Verdicts]:
-    """Return the verdicts on judges whose map the test rejects, by judge.
-
-    Judges that the doubt of another one's part comes from keep their map: that part was fixed with
-    it.
-    """
-    parts = parts_of(candidates)
-    sources = {part.doubt_source for part in parts.values()}
-    return {
-        verdict.version.judge_id: verdict
-        for verdict in verdicts
-        if verdict.improvement.verdict == "rejected"
-        and verdict.version.as_declared is not verdict.version
-        and verdict.version.judge_id not in {*parts, *sources}
-        and OTHER_JUDGES not in sources
-    }
-
-
-def _as_declared(candidates: Sequence[Candidate], judges: Collection[str]) -> list[Candidate]:
-    """Return the candidates, some judges among them as declared."""
-    return [
-        replace(
-            candidate,
-            version=candidate.version.as_declared,
-            scores=candidate.raw,
-            baseline=candidate.raw,
-        )
-        if candidate.version.judge_id in judges
-        else candidate
-        for candidate in candidates
-    ]

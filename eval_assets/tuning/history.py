@@ -16,6 +16,7 @@ from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
     json_hash,
+    version_from_json,
 )
 
 SHOWN = 21
@@ -59,25 +60,28 @@ class HeldOutEvaluation:
 
         The ledger keeps the training of a version beside the version.
         """
+        columns = ("question_id", "seal", "number", "level", "read_at")
         fields: dict[str, Any] = _as_json().dump_python(
             self,
             mode="json",
             by_alias=True,
             exclude_unset=True,  # as a certificate was read
-            exclude={
-                **dict.fromkeys(("question_id", "seal", "number", "level", "read_at"), True),
-                "candidates": {"__all__": {"trained_on"}},
-            },
+            exclude={*columns, "candidates"},
         )
-        return fields
+        # The hash of a version depends on the types of its numbers, which validation may change.
+        versions = [asdict(version) for version in self.candidates]
+        for version in versions:
+            del version["trained_on"]
+        return fields | {"candidates": versions}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any], **columns: Any) -> "HeldOutEvaluation":  # noqa: ANN401
         """Return the evaluation that `as_json` and the columns of the ledger describe."""
         # Earlier releases had no rule, and kept ratings of the responses by their ids.
         responses = fields.get("responses") or dict.fromkeys(fields.get("labels", ()), "")
-        described = {"rule": "", **fields, **columns, "responses": responses}
-        return _as_json().validate_python(described)
+        versions = tuple(map(version_from_json, fields["candidates"]))
+        read = {"responses": responses, "candidates": versions}
+        return _as_json().validate_python({"rule": "", **fields, **columns, **read})
 
     @property
     def earlier_rule(self) -> str:
@@ -140,21 +144,10 @@ class QuestionTest:
         )
 
     @property
-    def n_readings(self) -> int:
-        """Number of evaluations of it."""
-        return len(self.evaluations) + self.n_elsewhere
-
-    @property
     def next_number(self) -> int:
         """Number of the next evaluation; a number that is missing in the ledger is not reused."""
         last = max((evaluation.number for evaluation in self.evaluations), default=0)
-        return max(self.n_readings, last) + 1
-
-    def same(self, content: str) -> HeldOutEvaluation | None:
-        """Return the evaluation with this content; None without one."""
-        return next(
-            (evaluation for evaluation in self.evaluations if evaluation.content == content), None
-        )
+        return max(len(self.evaluations) + self.n_elsewhere, last) + 1
 
     def is_due(
         self, candidates: Sequence[JudgeVersion], *, n_groups: int, on_request: bool

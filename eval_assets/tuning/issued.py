@@ -22,12 +22,9 @@ from eval_assets.tuning.versions import (
     fingerprints_of,
     is_read_again,
 )
+from eval_assets.wording import listed
 
 _MOST_SHOWN = 3
-
-FingerprintsNow = Callable[[HeldOutEvaluation, str], Fingerprints | None]
-"""Returns the current evidence of a judge's certificate from an evaluation; None if the judge is no
-longer declared."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class CertificateRow:
 
 def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
     evaluations: Sequence[HeldOutEvaluation],
-    fingerprints_now: FingerprintsNow,
+    fingerprints_now: Callable[[HeldOutEvaluation, str], Fingerprints | None],
     *,
     today: datetime,
     sources: Collection[str],
@@ -114,8 +111,10 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
     There is one for every version in the last evaluation, and one for every version that was ever
     certified.
 
-    `sources` are the ids of the current sources of prompts. `drifted` are the judges whose scores
-    of their anchors have changed. `excluded` is why the question may not be tuned on now.
+    `fingerprints_now` returns the current evidence of a judge's certificate from an evaluation;
+    None if the judge is no longer declared. `sources` are the ids of the current sources of
+    prompts. `drifted` are the judges whose scores of their anchors have changed. `excluded` is why
+    the question may not be tuned on now.
     """
     in_order = sorted(
         (evaluation for evaluation in evaluations if evaluation.rows),
@@ -143,7 +142,9 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 superseded,
                 evaluation.earlier_rule,
                 excluded,
-                _withdrawn(version, sources),
+                f"sources of its prompt were withdrawn: {listed(withdrawn, most=_MOST_SHOWN)}"
+                if (withdrawn := [source for source in version.sources if source not in sources])
+                else "",
                 "its scores of the same responses have changed" if judge in drifted else "",
                 changed_since(certificate.evidence, now),
                 expiry(certificate.valid_until, today=today) if now else "",
@@ -268,15 +269,6 @@ def _row(
         doubt_threshold=None if part is None else part.doubt_threshold,
         groups_wanted=groups_wanted,
     )
-
-
-def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
-    """Return which sources of a version's prompt were withdrawn; empty if none were."""
-    withdrawn = [source for source in version.sources if source not in sources]
-    listed = ", ".join(withdrawn[:_MOST_SHOWN]) + (
-        " and others" if len(withdrawn) > _MOST_SHOWN else ""
-    )
-    return f"sources of its prompt were withdrawn: {listed}" if withdrawn else ""
 
 
 def _rejected_map(evaluation: HeldOutEvaluation, version: JudgeVersion) -> Row:

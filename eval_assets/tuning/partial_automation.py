@@ -119,9 +119,12 @@ def tried_parts(
             compared = partial_comparison(
                 development_units, judge_scores, values[is_seen], part, margin=margin
             )
-            is_confirmable = n_kept >= FEWEST_PAIRED_GROUPS and _is_confirmable(
-                compared, n_test, significance=significance
-            )
+            statistic = compared.shortfall  # without spread nothing varies, or no pair is kept
+            is_confirmable = n_kept >= FEWEST_PAIRED_GROUPS and statistic.standard_error > 0
+            # Of the choice and not of the test, which decides by a stricter rule.
+            is_confirmable = is_confirmable and statistic.value >= statistic.scaled_to(
+                n_test
+            ).detectable(significance=significance / 2)
             candidates.append(TriedPart(part, compared, is_confirmable))
     return candidates
 
@@ -177,13 +180,3 @@ def _thresholds(doubts: Floats) -> Iterator[float]:
         shares = np.arange(1, MOST_THRESHOLDS + 1) / MOST_THRESHOLDS
         distinct = np.unique(np.quantile(doubts[~np.isnan(doubts)], shares, method="inverted_cdf"))
     yield from distinct.tolist()
-
-
-def _is_confirmable(compared: NonInferiority, n_test: int, *, significance: float) -> bool:
-    """Return whether a number of test groups is expected to show fitness in four of five tries."""
-    statistic = compared.shortfall
-    if not statistic.standard_error > 0:  # nothing varies, or the part holds no rater pair
-        return False
-    # Of the choice and not of the test, which decides by a stricter rule.
-    detectable = statistic.scaled_to(n_test).detectable(significance=significance / 2)
-    return statistic.value >= detectable

@@ -89,38 +89,27 @@ def plan_evaluation(
     Errors are those on train and dev, scaled to the number of groups in the test.
     """
     level = shared_significance(units, candidates, number=min(usage.next_number, MOST_EVALUATIONS))
-    return [
-        _plan(units, candidate, usage, level=level, margin=margin, people_agree=people_agree)
-        for candidate in candidates
-    ]
-
-
-def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
-    units: RatedUnits,
-    candidate: Candidate,
-    usage: QuestionTest,
-    *,
-    level: float,
-    margin: float,
-    people_agree: bool,
-) -> Plan:
-    is_test = units.is_in("test") & ~np.isnan(candidate.scores)
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     n_test = max(units.part("test").n_groups, 1)
-    plan = Plan(
-        judge_id=candidate.version.judge_id,
-        version=candidate.version.version,
-        question_id=units.question.id,
-        n_groups=units.n_groups_of(is_test),
-        reading=usage.next_number,
-        level=level,
-        chance_in_part=_chance_in_part(units, candidate, p_value=level * PASS_SHARE, margin=margin),
-        responses_per_group=len(units.response_ids) / n_test,
-        labels_per_group=np.count_nonzero(~np.isnan(units.ratings)) / n_test,
-    )
-    plan = _with_gain(plan, units, candidate)
-    n_paired = units.n_groups_of(is_test & is_paired) if people_agree else 0
-    return _with_fitness(plan, units, candidate, n_groups=n_paired, margin=margin)
+    plans = []
+    for candidate in candidates:
+        is_test = units.is_in("test") & ~np.isnan(candidate.scores)
+        n_paired = units.n_groups_of(is_test & is_paired) if people_agree else 0
+        in_part = _chance_in_part(units, candidate, p_value=level * PASS_SHARE, margin=margin)
+        plan = Plan(
+            judge_id=candidate.version.judge_id,
+            version=candidate.version.version,
+            question_id=units.question.id,
+            n_groups=units.n_groups_of(is_test),
+            reading=usage.next_number,
+            level=level,
+            chance_in_part=in_part,
+            responses_per_group=len(units.response_ids) / n_test,
+            labels_per_group=np.count_nonzero(~np.isnan(units.ratings)) / n_test,
+        )
+        plan = _with_gain(plan, units, candidate)
+        plans.append(_with_fitness(plan, units, candidate, n_groups=n_paired, margin=margin))
+    return plans
 
 
 def _with_gain(plan: Plan, units: RatedUnits, candidate: Candidate) -> Plan:

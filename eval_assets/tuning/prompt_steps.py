@@ -92,7 +92,11 @@ def few_shot_examples(train: RatedUnits, scores: Floats) -> tuple[Example, ...]:
     off = np.abs(scores - value)
     wrong = agreed & (off >= _least_error(train))
     chosen: list[int] = []
-    for level in _levels(train, value[agreed]):
+    levels = np.unique(value[agreed])
+    if train.question.scale.values is None or len(levels) > MOST_EXAMPLES:
+        # Five of them, the ends among them.
+        levels = levels[np.unique(np.linspace(0, len(levels) - 1, min(len(levels), 5)).astype(int))]
+    for level in levels:
         at_level = agreed & (np.abs(value - level) < _least_error(train) / 2)
         _choose(train, np.flatnonzero(at_level & wrong), off, chosen, most=len(chosen) + 1)
         if not any(at_level[chosen]):
@@ -106,15 +110,13 @@ def few_shot_examples(train: RatedUnits, scores: Floats) -> tuple[Example, ...]:
             prompt_text=str(train.prompt_texts[k]),
             response_text=str(train.response_texts[k]),
             value=float(value[k]),
-            history=_as_text(train.history.get(str(train.response_ids[k]), ())),
+            history="\n".join(
+                f"Asked: {prompt}\nAnswered: {response}"
+                for prompt, response in train.history.get(str(train.response_ids[k]), ())
+            ),
         )
         for k in sorted(chosen, key=lambda k: (value[k], str(train.response_ids[k])))
     )
-
-
-def _as_text(turns: Sequence[tuple[str, str]]) -> str:
-    """Return the turns before a response as one text."""
-    return "\n".join(f"Asked: {prompt}\nAnswered: {response}" for prompt, response in turns)
 
 
 def _consensus(train: RatedUnits) -> tuple[Floats, np.ndarray]:
@@ -136,15 +138,6 @@ def _least_error(train: RatedUnits) -> float:
     if scale.values is None:
         return _FAR_ON_A_CONTINUOUS_SCALE * (scale.high - scale.low)
     return float(np.diff(scale.values).min()) / 2
-
-
-def _levels(train: RatedUnits, agreed: Floats) -> Floats:
-    """Return the levels that get an example each, at most eight, the ends among them."""
-    levels = np.unique(agreed)
-    if train.question.scale.values is None or len(levels) > MOST_EXAMPLES:
-        n_levels = min(len(levels), 5)
-        levels = levels[np.unique(np.linspace(0, len(levels) - 1, n_levels).astype(int))]
-    return levels
 
 
 def _choose(
@@ -275,15 +268,10 @@ def _with_rules(
 
 def guidelines_request(question: RubricQuestion, remarks: Sequence[Remark]) -> str:
     """Return the request to distil rules from remarks."""
-    return "\n\n".join(
-        [
-            _DISTILLING,
-            _asked(question),
-            _MATERIAL,
-            *map(str, remarks),
-            _DISTIL,
-        ]
-    )
+    guidelines = f"\n{question.guidelines.strip()}" if question.guidelines else ""
+    scale = question.scale.described()
+    question_text = f"Question: {question.question}\nRatings: {scale}{guidelines}"
+    return "\n\n".join([_DISTILLING, question_text, _MATERIAL, *map(str, remarks), _DISTIL])
 
 
 def read_rules(reply: str, *, sources: Collection[str]) -> tuple[Rule, ...]:
@@ -300,12 +288,6 @@ def read_rules(reply: str, *, sources: Collection[str]) -> tuple[Rule, ...]:
         if isinstance(ids, list) and ids and all(source in sources for source in ids):
             rules.append(Rule(storable(" ".join(text.split())), tuple(sorted(set(ids)))))
     return tuple(rules[:MOST_RULES])
-
-
-def _asked(question: RubricQuestion) -> str:
-    guidelines = f"\n{question.guidelines.strip()}" if question.guidelines else ""
-    scale = question.scale.described()
-    return f"Question: {question.question}\nRatings: {scale}{guidelines}"
 
 
 def _object(reply: str) -> dict[str, object]:

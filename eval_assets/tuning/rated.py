@@ -64,6 +64,12 @@ Integers = NDArray[np.int64]
 Texts = NDArray[np.str_]
 
 
+_COLUMNS = (
+    *("response_ids", "groups", "splits", "ratings"),
+    *("models", "prompt_texts", "response_texts"),
+)
+
+
 @dataclass(frozen=True, eq=False)
 class RatedUnits:
     """Responses that people rated on one question, and judges' scores of them.
@@ -100,11 +106,11 @@ class RatedUnits:
     @property
     def n_groups(self) -> int:
         """Different groups."""
-        return _n_distinct(self.group_codes)
+        return int(np.count_nonzero(np.bincount(self.group_codes)))
 
     def n_groups_of(self, is_selected: NDArray[np.bool_]) -> int:
         """Return the number of groups of the selected units."""
-        return _n_distinct(self.group_codes[is_selected])
+        return int(np.count_nonzero(np.bincount(self.group_codes[is_selected])))
 
     @cached_property
     def group_codes(self) -> Integers:
@@ -144,18 +150,10 @@ class RatedUnits:
 
     def only(self, is_selected: NDArray[np.bool_]) -> "RatedUnits":
         """Return the selected units."""
-        part = replace(
-            self,
-            response_ids=self.response_ids[is_selected],
-            groups=self.groups[is_selected],
-            splits=self.splits[is_selected],
-            ratings=self.ratings[is_selected],
-            scores={judge: scores[is_selected] for judge, scores in self.scores.items()},
-            spreads={judge: spreads[is_selected] for judge, spreads in self.spreads.items()},
-            models=self.models[is_selected],
-            prompt_texts=self.prompt_texts[is_selected],
-            response_texts=self.response_texts[is_selected],
-        )
+        columns = {name: getattr(self, name)[is_selected] for name in _COLUMNS}
+        scores = {judge: scores[is_selected] for judge, scores in self.scores.items()}
+        spreads = {judge: spreads[is_selected] for judge, spreads in self.spreads.items()}
+        part = replace(self, scores=scores, spreads=spreads, **columns)
         part.__dict__["group_codes"] = self.group_codes[is_selected]  # as if it were cached
         return part
 
@@ -171,7 +169,3 @@ def numbered(names: NDArray[np.generic]) -> tuple[list[str], NDArray[np.int64]]:
     values = names.tolist()
     index = {name: number for number, name in enumerate(sorted(set(values)))}
     return list(index), np.fromiter(map(index.__getitem__, values), np.int64, len(values))
-
-
-def _n_distinct(codes: Integers) -> int:
-    return int(np.count_nonzero(np.bincount(codes)))

@@ -87,14 +87,14 @@ class VersionScores:
         """Return a version with its scores and those of the judge that it would replace.
 
         Test groups do not count for a judge whose prompt contains one of their responses, or that
-        was trained on one of them under another split. A
-        version with a tuned prompt replaces the version that was accepted last on a question, or
-        else the declared one, each with a separate map.
+        was trained on one of them under another split. A version with a tuned prompt replaces the
+        version that was accepted last on a question, or else the declared one, each with its map.
         """
         if version.judge_id == JURY:
             members = {v.judge_id: self.judge(v, evaluations) for v in self.members(version)}
             return jury_judge(version, members, self.units)
-        trained_on = self._trained_on(version)
+        same = (v for v in self.versions if v.definition_hash == version.definition_hash)
+        trained_on = next((v.trained_on for v in same), frozenset[str]())  # the ledger keeps it
         raw = {
             question_id: _without_known_groups(
                 version, self.units[question_id], scores, trained_on=trained_on
@@ -103,11 +103,6 @@ class VersionScores:
         }
         replaced = {} if version.has_declared_prompt else self._replaced(version, evaluations)
         return mapped_judge(version, raw, replaced=replaced)
-
-    def _trained_on(self, version: JudgeVersion) -> frozenset[str]:
-        """Return the ledger's fingerprints of the responses that a version was trained on."""
-        same = (v for v in self.versions if v.definition_hash == version.definition_hash)
-        return next((v.trained_on for v in same), frozenset())
 
     def _raw(self, version: JudgeVersion) -> Scores:
         prompted = self.prompted.get((version.judge_id, version.prompt_hash))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -110,16 +111,14 @@ def verdicts_on_test(
     """
     is_test = units.is_in("test")
     test, n_train_groups = units.part("test"), units.part("train").n_groups
+    fitness, fitness_in_part = (
+        partial(function, test, margin=margin, significance=significance, people_agree=people_agree)
+        for function in (judge_fitness, judge_part)
+    )
     return [
         Verdicts(
             version=candidate.version,
-            fitness=judge_fitness(
-                test,
-                candidate.scores[is_test],
-                margin=margin,
-                significance=significance,
-                people_agree=people_agree,
-            ),
+            fitness=fitness(candidate.scores[is_test]),
             improvement=judge_improvement(
                 test,
                 candidate.scores[is_test],
@@ -129,14 +128,8 @@ def verdicts_on_test(
             ),
             partial=None
             if candidate.part is None or candidate.doubts is None
-            else judge_part(
-                test,
-                candidate.scores[is_test],
-                candidate.doubts[is_test],
-                candidate.part,
-                margin=margin,
-                significance=significance,
-                people_agree=people_agree,
+            else fitness_in_part(
+                candidate.scores[is_test], candidate.doubts[is_test], candidate.part
             ),
         )
         for candidate in candidates

@@ -5,12 +5,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import cache, lru_cache
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import MonotoneMap
@@ -62,10 +61,6 @@ class JudgeVersion:
         """Return raw scores of a question after its map; the scores themselves without one."""
         fitted = self.maps.get(question_id)
         return raw if fitted is None else fitted(raw)
-
-    def numbered(self, number: str, *, parent: str | None) -> "JudgeVersion":
-        """Return the version with its number and that of the version it was made from."""
-        return replace(self, version=number, parent=parent)
 
     @property
     def as_declared(self) -> "JudgeVersion":
@@ -133,14 +128,15 @@ def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
     return f"{major}.{minor}.{patch + 1}" if same_prompt else f"{major}.{minor + 1}.0"
 
 
-@cache
-def _json_of_versions() -> TypeAdapter[JudgeVersion]:
-    return TypeAdapter(JudgeVersion)
+def version_from_json(fields: Mapping[str, Any]) -> JudgeVersion:
+    """Return the version with these fields, as its JSON has them; its numbers keep their type."""
+    maps = {question: _map(**fitted) for question, fitted in fields["maps"].items()}
+    return JudgeVersion(**{**fields, "maps": maps, "sources": tuple(fields["sources"])})
 
 
-def version_from_json(fields: Mapping[str, object]) -> JudgeVersion:
-    """Return the version with these fields, as its JSON has them."""
-    return _json_of_versions().validate_python(fields)
+def _map(*, seen: list[float], mapped: list[float], **rest: Any) -> MonotoneMap:  # noqa: ANN401
+    target = None if rest["target"] is None else tuple(rest["target"])
+    return MonotoneMap(tuple(seen), tuple(mapped), target, rest["low"], rest["high"])
 
 
 def _parts(version: str) -> tuple[int, int, int]:

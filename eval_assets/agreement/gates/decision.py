@@ -162,11 +162,6 @@ class GateOutcome:
         }
 
     @property
-    def title(self) -> str:
-        """Name of the figure that the gate compares."""
-        return GATES[self.gate].title
-
-    @property
     def passed(self) -> bool:
         """Return whether the gate passes overall and on every question."""
         return self.overall.verdict is GateResult.PASS and not self.failing
@@ -188,7 +183,12 @@ class GateOutcome:
         """The verdict in words, with the questions that do not pass."""
         if self.passed or self.overall.verdict is not GateResult.PASS:
             return self.overall.reason
-        failing = ", ".join(f"{of.question_id} ({_in_short(of)})" for of in self.failing)
+        statistic, names = GATES[self.gate].statistic, []
+        for of in self.failing:
+            is_compared = of.verdict is not GateResult.NOT_EVALUABLE
+            value = statistic.text(of.value, minimum=of.minimum) if is_compared else "not evaluable"
+            names.append(f"{of.question_id} ({value})")
+        failing = ", ".join(names)
         if self.is_closed:
             verb = "do" if len(self.failing) > 1 else "does"
             consequence = f"No question passes every gate; {failing} {verb} not pass this one"
@@ -374,10 +374,3 @@ def _probability_below(name: GateName, figure: GateFigure, minimum: float) -> fl
     return probability_below(
         value, low=low, high=high, limit=limit, n_groups=n_groups, is_share=is_share
     )
-
-
-def _in_short(verdict: GateVerdict) -> str:
-    """Return a verdict that is not a pass in two words."""
-    if verdict.verdict is GateResult.NOT_EVALUABLE:
-        return "not evaluable"
-    return GATES[verdict.gate].statistic.text(verdict.value, minimum=verdict.minimum)

@@ -17,7 +17,7 @@ from eval_assets.catalogue import (
     Figure,
     Statistic,
 )
-from eval_assets.config.evaluation import Gate, GateName
+from eval_assets.config.evaluation import GateName
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, RaterKind
 
 
@@ -98,13 +98,4 @@ def applicable_gates(declared: Collection[GateName], *, n_judges: int) -> tuple[
         name
         for name, gate in GATES.items()
         if name in declared and (gate.raters == "human" or n_judges > 1)
-    )
-
-
-def below_minimum(figures: HumanFigures, gates: Mapping[GateName, Gate]) -> bool:
-    """Return whether a defined figure of human agreement does not reach its gate's minimum."""
-    compared = [(gates[name], GATES[name].figure(figures)) for name in HUMAN_GATES if name in gates]
-    return any(
-        figure.is_defined and not gate.is_reached(value=figure.value, low=figure.low)
-        for gate, figure in compared
     )

@@ -58,6 +58,8 @@ def gate_outcomes(
     figures were edited after they were measured.
     """
     evidence: dict[GateName, GateEvidence] = {}
+    reason = "stale: the stored figures were changed after they were measured"
+    edits = Unusable(reason, evaluation.folder)
     n_judges = len(evaluation.primary_judges)
     for name in applicable_gates(evaluation.gates, n_judges=n_judges):
         gate = GATES[name]
@@ -73,7 +75,7 @@ def gate_outcomes(
                 changed=[table for table in changed if table != _RATINGS_OF_OTHERS[gate.raters]],
                 folder=evaluation.folder,
             )
-            or _edited(gate, edited, evaluation.folder),
+            or (edits if gate.raters in edited else None),
         )
     return evaluate_gates(evidence, evaluation.gates)
 
@@ -137,13 +139,6 @@ def overall_level(evaluation: Evaluation) -> Level:
     """Return the level of alpha over all questions: nominal if no question has an order."""
     has_order = any(question.has_order for question in evaluation.rubric)
     return "interval" if has_order else "nominal"
-
-
-def _edited(gate: GateDeclaration, edited: Collection[RaterKind], folder: Path) -> Unusable | None:
-    if gate.raters not in edited:
-        return None
-    reason = "stale: the stored figures were changed after they were measured"
-    return Unusable(reason, folder)
 
 
 def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:

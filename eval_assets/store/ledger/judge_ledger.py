@@ -54,8 +54,8 @@ class JudgeLedger:
                         if version_before.judge_id == version.judge_id
                     ]
                     parent = version.parent or (history[-1].version if history else None)
-                    numbered_version = version.numbered(
-                        number_version(history, version), parent=parent
+                    numbered_version = replace(
+                        version, version=number_version(history, version), parent=parent
                     )
                     known_versions[numbered_version.definition_hash] = numbered_version
                     if not connection.execute(

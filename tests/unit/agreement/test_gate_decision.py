@@ -1,7 +1,6 @@
 """Gates as a pure function of figures, thresholds and versions."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,12 +17,9 @@ from eval_assets.agreement.gates.decision import (
 from eval_assets.agreement.gates.declarations import (
     GATES,
     applicable_gates,
-    below_minimum,
 )
-from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Gate, GateName, Severity, default_gates
 from eval_assets.verdicts import Verdict
-from tests.unit.cases import Case
 
 NAN = math.nan
 QUESTIONS = ("clarity", "safety")
@@ -453,20 +449,6 @@ def test_a_gate_is_reached_by_what_it_declares(
 
     assert gate.is_reached(value=0.75, low=0.65) == is_reached
     assert not gate.is_reached(value=math.nan, low=math.nan)
-
-
-@pytest.mark.parametrize(("by", "is_below"), [("value", False), ("low", True)])
-def test_a_lower_end_below_the_minimum_is_diagnosed_where_it_decides(
-    *, by: Literal["value", "low"], is_below: bool
-) -> None:
-    figures = Case().data().humans[0]
-    reached = replace(figures, a_hh=Figure(0.8, 0.6, 0.9), alpha=Figure(0.8, 0.7, 0.9))
-    gates: dict[GateName, Gate] = {
-        "human_a_hh": Gate(0.75, by=by),
-        "human_alpha": Gate(0.667, by=by),
-    }
-
-    assert below_minimum(reached, gates) == is_below
 
 
 @pytest.mark.parametrize("severity", ["warn", "error"])

@@ -241,7 +241,7 @@ def test_a_certificate_is_stale_once_a_source_of_its_prompt_is_withdrawn() -> No
     assert stale["stale_because"] == ("sources of its prompt were withdrawn: r2/anna")
 
 
-@pytest.mark.parametrize(("n_gone", "listed"), [(3, "r1, r2, r3"), (4, "r1, r2, r3 and others")])
+@pytest.mark.parametrize(("n_gone", "listed"), [(3, "r1, r2 and r3"), (4, "r1, r2, r3 and 1 more")])
 def test_at_most_three_withdrawn_sources_are_listed(n_gone: int, listed: str) -> None:
     made_from = replace(FIRST, sources=tuple(f"r{k}" for k in range(1, n_gone + 1)))
     [row] = rows(reading(1, made_from))

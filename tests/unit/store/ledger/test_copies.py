@@ -1,7 +1,7 @@
 """Copies of the ledger in DuckDB, and on the server of a team."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -201,7 +201,7 @@ def test_a_folders_own_ledger_moves_to_the_one_of_a_team(ledger: SqlLedger, tmp_
                 "batch-1"
             ]
             assert JudgeLedger(result).evaluations("q") == [reading]
-            assert JudgeLedger(result).versions() == [MAPPED.numbered("1.0.0", parent=None)]
+            assert JudgeLedger(result).versions() == [replace(MAPPED, version="1.0.0", parent=None)]
             assert [row["run"] for row in spending_table(result, by="run")] == ["run-1"]
             assert [row["charged_usd"] for row in spending_table(result, by="run")] == [0.01]
             assert len(history_of(result, "dual_judgements")) == 1

@@ -49,7 +49,7 @@ def test_versions_get_their_numbers_when_they_are_first_seen(ledger: SqlLedger) 
 
     assert (declared.version, declared.parent) == ("1.0.0", None)
     assert (mapped.version, mapped.parent) == ("1.0.1", "1.0.0")
-    assert repeat == [mapped, other.numbered("1.0.0", parent=None), declared]
+    assert repeat == [mapped, replace(other, version="1.0.0", parent=None), declared]
     assert JudgeLedger(ledger).versions() == [declared, mapped, repeat[1]]
 
 
