@@ -84,7 +84,7 @@ _ROLES = {
         r"iteration run_id epoch"
     ),
     Role.ROUND: _words(r"round wave session phase pass_no"),
-    Role.TURN: _words(r"turn turn_index turn_id step part sentence segment message_index"),
+    Role.TURN: _words(r"turn turn_index turn_id steps? part sentence segment message_index"),
     Role.TIME: _words(
         r"time timestamp tstamp date created updated submitted started finished datetime \w+_at "
         r"zeitpunkt zeitstempel"
@@ -135,7 +135,7 @@ _MODEL = re.compile(
     r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
     r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
     r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
-    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude",
+    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b",
     re.IGNORECASE,
 )
 _FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
@@ -336,6 +336,19 @@ def _looks_like_a_name(name: str) -> bool:
         and not may_be(name, *_NOT_A_NAME)
         and not names_id(name)
     )
+
+
+def is_first_name(name: str) -> bool:
+    """Return whether a word of a name is a first name, or letters that have no case.
+
+    Examples:
+        >>> [is_first_name(name) for name in ("anna", "Jose M", "qa_ben", "sentiment", "田中")]
+        [True, True, True, False, True]
+    """
+    from eval_assets.readers.first_names import FIRST_NAMES
+
+    letters = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    return name.lower() == name.upper() or not FIRST_NAMES.isdisjoint(plain(letters).split("_"))
 
 
 def are_a_row_of_letters(names: Sequence[str]) -> bool:

@@ -572,7 +572,8 @@ def _doubt(
         values = (value,) if isinstance(value, str) else tuple(value)
         columns += values
         options.append(option_text(table, name, *values))
-        role = "item" if name == "question" else name  # what is no question is part of the item
+        # What is no question is part of the item, and what is no rating on its own a rater's.
+        role = {"question": "item", "rating": "rater"}.get(name, name)
         if chosen[role]:
             confirmations.append(option_text(table, role, *chosen[role]))
     return Doubt(tuple(columns), choice, " ".join(options), " ".join(confirmations))

@@ -24,6 +24,7 @@ from eval_assets.readers.names import (
     are_a_row_of_letters,
     crossed_parts,
     distinct_parts,
+    is_first_name,
     is_rating_word,
     may_be,
     names_id,
@@ -484,7 +485,7 @@ class ItemRows:
         self, reading: Reading, rated: list[CodedColumn], judges: list[CodedColumn]
     ) -> None:
         """Add the columns of people, or a refusal if their names leave open who rated."""
-        people = [c for c in rated if self._is_person(c)]
+        people = self._people(reading, rated, judges)
         criteria = [c for c in rated if self.who_is(c) is Who.CRITERION]
         unknown = [c for c in rated if c not in people and c not in criteria]
         human = [c for c in rated if self.who_is(c) is Who.HUMAN]
@@ -532,6 +533,24 @@ class ItemRows:
                 f"the columns {_listed(names)} may be raters or questions, and nothing says which",
                 self._remedy_of_names(rated, judges, reading.items),
             )
+
+    def _people(
+        self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]
+    ) -> list[CodedColumn]:
+        """Return the columns of people: of several words, those that are first names."""
+        people = [c for c in rated if self._is_person(c)]
+        parts = parts_of_raters([column.name for column in rated])
+        certain = [
+            c
+            for c in people
+            if self.who_is(c) is Who.HUMAN or is_first_name(parts.get(c.name, c.name))
+        ]
+        if len(people) > 1 >= len(certain):
+            columns = {"rating": people, "judge": judges}
+            changed = {of: tuple(c.name for c in named) for of, named in columns.items() if named}
+            reading.forks.append((f"{_listed([c.name for c in people])} are raters", changed))
+            return people
+        return certain if len(certain) > 1 else people
 
     def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
         """Return the columns of texts that are told apart as ratings are, as by 1 and 2."""
@@ -790,6 +809,8 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     names = [column.name for column in columns]
     parts = parts_of_raters(names)
     kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
+    if any(map(names_model, names)):  # beside models, Claude is one
+        kinds = [Who.JUDGE if n == "Claude" else k for n, k in zip(names, kinds, strict=True)]
     if not are_a_row_of_letters(names):
         kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]
     stems = [_NUMBER_AT_END.sub("", name).casefold() for name in names]

@@ -184,7 +184,10 @@ class Choices:
 
     def _is_names(self, column: CodedColumn) -> bool:
         """Return whether a column that could hold ratings is meant as that of the names."""
-        return bool(self.ratings) and not any(column is of for of in self.ratings)
+        values = {value for of in self.ratings for value in of.rating_words}
+        is_named = column.is_identifier or column.may_be(Role.RATER)
+        is_free = bool(self.ratings) and not any(column is of for of in self.ratings)
+        return is_free and (is_named or not values.issuperset(column.rating_words))
 
     @cached_property
     def raters_of_columns(self) -> list[CodedColumn]:

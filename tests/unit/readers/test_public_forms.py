@@ -487,3 +487,51 @@ def test_criterion_in_rows_of_items_is_the_question(tmp_path: Path) -> None:
     tables = read(tmp_path, "rubric.csv", table(header, *rows))
 
     assert (len(tables.items), len(tables.questions)) == (len(ITEMS), 2)
+
+
+@pytest.mark.parametrize("names", [["score_before", "score_after"], ["upvotes", "downvotes"]])
+def test_words_that_are_no_first_names_may_be_questions(tmp_path: Path, names: list[str]) -> None:
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", *names, "gpt-4o"], *rows))
+
+    [(doubt, as_questions)] = tables.alternatives
+    assert doubt.option == f"--rating {','.join(names)} --judge gpt-4o"
+    assert doubt.confirmation == f"--rater {','.join(names)} --judge gpt-4o"
+    assert as_questions.ratings["rater"].nunique() == 1
+
+
+def test_first_names_are_raters_beside_other_words(tmp_path: Path) -> None:
+    rows = [[i, PEOPLE[i, "cleo"], PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "sentiment", "anna", "ben"], *rows))
+
+    assert set(tables.ratings["rater"]) == {"anna", "ben"}
+    assert [doubt.choice for doubt in tables.doubts] == ["sentiment is no rater"]
+
+
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_claude_beside_another_model_is_a_model(tmp_path: Path, form: str) -> None:
+    judges = ("GPT-4o", "Claude")
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], JUDGE[i], JUDGE[i]] for i in ITEMS]
+    content = table(["id", "Anna", "Ben", *judges], *rows)
+    if form == "long":
+        names = ("Anna", "Ben", *judges)
+        scores = [[i, *of] for i, *row in rows for of in zip(names, row, strict=True)]
+        content = table(["id", "rater", "score"], *scores)
+
+    tables = read(tmp_path, "a.csv", content)
+
+    assert set(tables.scores["judge"]) == set(judges)
+
+
+def test_benchmarks_of_a_leaderboard_are_no_certain_raters(tmp_path: Path) -> None:
+    header = ["Model", "MMLU", "ARC", "Average"]
+    rows = [
+        [f"model-{n}", *(10 * PEOPLE[i, r] + n / 7 for r in ("anna", "ben")), 50]
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert "MMLU, ARC are raters" in [doubt.choice for doubt, _ in tables.alternatives]
