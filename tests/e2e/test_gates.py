@@ -331,7 +331,7 @@ def test_a_gate_that_warns_says_so_and_blocks_nothing(new_folder: Evaluated) -> 
     new_folder.declare(
         gates="human_a_hh: {min: 0.75, severity: warn}, human_alpha: {min: 0.667, severity: warn}"
     )
-    result = new_folder.materialize(*THROUGH_TUNING)
+    result = new_folder.materialize(*UP_TO_TUNING)
 
     assert result.success
     warned = check_of(result, "human_alpha")
@@ -339,12 +339,15 @@ def test_a_gate_that_warns_says_so_and_blocks_nothing(new_folder: Evaluated) -> 
     assert new_folder.splits() == BOTH
 
 
-@pytest.mark.parametrize("judges", [["j1"], []], ids=["one", "none"])
+@pytest.mark.parametrize(
+    ("judges", "assets"), [(["j1"], UP_TO_TUNING), ([], ())], ids=["one", "none"]
+)
 def test_below_two_judges_only_the_humans_gates_apply(
-    new_folder: Evaluated, judges: list[str]
+    new_folder: Evaluated, judges: list[str], assets: tuple[str, ...]
 ) -> None:
+    """Without judges everything is made all the same."""
     new_folder.declare(judges=judges)
-    result = new_folder.materialize()
+    result = new_folder.materialize(*assets)
 
     assert result.success
     assert check_of(result, "judge_alpha").passed
@@ -408,7 +411,7 @@ def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning(
     half = [value if k % 4 else 6 - value for k, value in enumerate(BASE)]
     new_folder.label({"clarity": AGREEING, "depth": AGREEING, "tone": (BASE, half)})
     new_folder.judge({"clarity": AGREEING, "depth": AGREEING, "tone": AGREEING})
-    result = new_folder.materialize(*THROUGH_TUNING)
+    result = new_folder.materialize(*UP_TO_TUNING)
 
     assert result.success
     check = check_of(result, "human_alpha")
@@ -418,22 +421,6 @@ def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning(
     assert new_folder.rows("SELECT DISTINCT question_id FROM gate_verdicts WHERE is_closed") == [
         ("tone",)
     ]
-
-
-def test_questions_that_pass_one_gate_each_close_the_gates(new_folder: Evaluated) -> None:
-    """Humans agree on clarity alone and judges on depth alone: nothing is left to tune."""
-    new_folder.declare(
-        gates="human_a_hh: {min: 0.6}, human_alpha: {min: -0.5}, judge_alpha: {min: -0.5}"
-    )
-    new_folder.label({"clarity": AGREEING, "depth": OPPOSING})
-    new_folder.judge({"clarity": OPPOSING, "depth": AGREEING})
-    result = new_folder.materialize(*UP_TO_TUNING)
-
-    assert not result.success
-    assert new_folder.splits() == []
-    assert check_of(result, "judge_alpha").severity is dg.AssetCheckSeverity.ERROR
-    alone = failures(new_folder.materialize("judge_splits"))["judge_splits"]
-    assert "No question passes every gate" in alone
 
 
 def test_a_check_closes_the_gates_if_each_fails_on_another_question(
@@ -464,6 +451,9 @@ def test_a_check_closes_the_gates_if_each_fails_on_another_question(
     assert new_folder.rows(
         "SELECT gate FROM gate_verdicts WHERE is_closed AND question_id IS NULL ORDER BY 1"
     ) == [("human_a_hh",), ("judge_alpha",)]
+    alone = failures(new_folder.materialize("judge_splits"))["judge_splits"]
+    assert "No question passes every gate" in alone
+    assert new_folder.splits() == []
 
 
 def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
