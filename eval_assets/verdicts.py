@@ -93,3 +93,26 @@ class GateResult(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict
     FAIL = "fail"
     NOT_EVALUABLE = "not_evaluable"
+
+
+_TEST_STATES = {
+    "fit": Verdict.PASS,
+    "fit_in_part": Verdict.PASS,
+    "accepted": Verdict.PASS,
+    "undecided": Verdict.NEED_MORE_DATA,
+    "inconclusive": Verdict.NEED_MORE_DATA,
+    "unfit": Verdict.FAIL,
+    "rejected": Verdict.FAIL,
+}
+
+
+def state_of_test(verdict: str | None) -> Verdict:
+    """Return the state of a judge, or of its tuning, by the verdict of a held-out test.
+
+    One that was not evaluable, not evaluated or not asked is NOT MEASURED.
+
+    Examples:
+        >>> state_of_test("inconclusive").word, state_of_test("not_evaluable").word
+        ('NEED MORE DATA', 'NOT MEASURED')
+    """
+    return _TEST_STATES.get(verdict or "", Verdict.NOT_MEASURED)

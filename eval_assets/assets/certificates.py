@@ -38,6 +38,7 @@ from eval_assets.store.tuned_judges import (
     certificate_table,
     checked_certificates,
     current_judges,
+    evaluation_table,
     has_prompts,
     write_stand_in_scores,
 )
@@ -88,7 +89,7 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.Materi
                 rows += records
                 plans += next_plans(JudgeLedger(ledger), rated, judges, background)
                 n_new += is_new
-            table_rows = pd.DataFrame(rows)
+            table_rows = pd.DataFrame(evaluation_table(rows))
             with transaction(connection):
                 replace_rows(connection, "tuned_judge_evaluation", table_rows)
                 replace_records(connection, "sealed_test_plans", plans)
@@ -139,7 +140,7 @@ def judge_certificates(
                 write_report(report, folder.out)
         files = certificate_files([item for result in evaluations.values() for item in result])
         _write_files(folder.out / "certificates", files)
-    displayed_columns = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
+    displayed_columns = [*_NAMED, "claim", "state", "reason", "stale_because"]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
@@ -149,9 +150,7 @@ def judge_certificates(
                 pd.DataFrame(unevaluated.items(), columns=["question_id", "reason"])
             ),
             "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
-            "certificates": rows_as_metadata(
-                pd.DataFrame(map(vars, rows), columns=displayed_columns)
-            ),
+            "certificates": rows_as_metadata(pd.DataFrame(as_table, columns=displayed_columns)),
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
         },
     )
@@ -227,7 +226,7 @@ _NAMED = ("judge_id", "version", "question_id")
 _VERDICT = (
     *_NAMED,
     "kind",
-    "verdict",
+    "state",
     "gain",
     "gap",
     "n_groups",

@@ -32,7 +32,7 @@ from eval_assets.store.ratings import (
 from eval_assets.store.schema import read_rows
 from eval_assets.store.scores import are_stored_judges, versions_rated_as
 from eval_assets.tuning.rated import are_held_out
-from eval_assets.verdicts import Verdict
+from eval_assets.verdicts import state_of_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,9 +172,6 @@ def _with_tests(
     return replace(assessment, judges=judges)
 
 
-_VERDICTS = {"fit": Verdict.PASS, "unfit": Verdict.FAIL, "undecided": Verdict.NEED_MORE_DATA}
-
-
 def _test_of(
     certificate: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]], *, is_in_use: bool
 ) -> HeldOutTest:
@@ -186,9 +183,8 @@ def _test_of(
         return math.nan if value is None else float(value)
 
     largest = 1 - number("kappa_people") + number("margin") * (certificate["share"] or 1.0)
-    verdict = _VERDICTS.get(certificate["fitness"], Verdict.NOT_MEASURED)
     return HeldOutTest(
-        verdict=Verdict.PASS if in_part else verdict,
+        verdict=state_of_test("fit_in_part" if in_part else certificate["fitness"]),
         version=certificate["version"],
         is_in_use=is_in_use,
         n_units=row.get("n_units") or 0,

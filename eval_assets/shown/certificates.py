@@ -7,30 +7,20 @@ from typing import Any
 
 from eval_assets.shown.blocks import Cell, Column, Table, text_cell, verdict_cell
 from eval_assets.tuning.power import Plan
-from eval_assets.verdicts import Verdict
+from eval_assets.verdicts import Verdict, state_of_test
 from eval_assets.wording import count_text, figure_text, listed, or_nan, percent_text, planned
 
 StoredRow = Mapping[str, Any]
 
 _CLAIMS = {"fit": "all responses", "improved": "not a rater; better than before"}
-_STATES = {
-    "fit": Verdict.PASS,
-    "accepted": Verdict.PASS,
-    "undecided": Verdict.NEED_MORE_DATA,
-    "inconclusive": Verdict.NEED_MORE_DATA,
-    "unfit": Verdict.FAIL,
-    "rejected": Verdict.FAIL,
-}
-"""State of each verdict of a test; of any other NOT MEASURED."""
 
 
 def certificate_verdict(row: StoredRow) -> Verdict:
     """Return the verdict of a row of `judge_certificates` on replacing a rater."""
     if row["stale_because"]:
         return Verdict.NOT_MEASURED
-    if row["claim"] == "fit_in_part":
-        return Verdict.PASS
-    return _STATES.get(row["fitness"] or "", Verdict.NOT_MEASURED)
+    in_part = row["claim"] if row["claim"] == "fit_in_part" else None
+    return state_of_test(in_part or row["fitness"])
 
 
 def certificates_table(rows: Sequence[StoredRow]) -> Table:
@@ -119,7 +109,7 @@ def test_table(rows: Sequence[StoredRow]) -> Table:
     cells = (
         (
             *(text_cell(str(row[name])) for name in ("judge_id", "version", "kind")),
-            verdict_cell(_STATES.get(row["verdict"], Verdict.NOT_MEASURED)),
+            verdict_cell(state_of_test(row["verdict"])),
             *(Cell(figure_text(or_nan(row.get(name))), row.get(name)) for name in figures),
         )
         for row in rows

@@ -443,6 +443,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     doubt_threshold DOUBLE,                -- of a part: largest doubt, in scale points
     groups_wanted BIGINT,                  -- groups in the test that would decide
     verdict VARCHAR NOT NULL,
+    state VARCHAR,                         -- 'pass', 'fail', 'need_more_data' or 'not_measured'
     reason VARCHAR NOT NULL,
     stale_because VARCHAR,
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
@@ -454,6 +455,7 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     question_id VARCHAR NOT NULL,
     fitness VARCHAR,                       -- verdicts; NULL if not asked
     improvement VARCHAR,
+    state VARCHAR,                         -- by fitness or its part: 'pass', 'fail', 'need_more_data' or 'not_measured'
     reason VARCHAR NOT NULL,
     n_groups BIGINT,
     n_readings BIGINT NOT NULL,            -- of the question's test under this seal
@@ -465,7 +467,6 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     doubt_threshold DOUBLE,                -- largest doubt at which the judge scores alone, in scale points
     groups_wanted BIGINT,                  -- of 'undecided': groups in the test that find a judge equal to people fit
     stale_because VARCHAR,                 -- what changed since; NULL while it holds
-    is_read_again BOOLEAN DEFAULT false,   -- whether eval-assets tune evaluates it again
     evidence_version VARCHAR,              -- of the scores, models and drift that it was checked against
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );

@@ -43,6 +43,7 @@ from eval_assets.tuning.prompt_steps import Notes
 from eval_assets.tuning.rated import Floats, RatedUnits, agreement_level
 from eval_assets.tuning.steps import JURY, PromptedScores, TunedJudge, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.verdicts import state_of_test
 
 
 def version_scores(
@@ -203,11 +204,33 @@ def checked_certificates(
     return CheckedCertificates(evaluations, evidence.scores, rows)
 
 
+def evaluation_table(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    """Return verdicts of held-out tests as the table has them: with the state of each.
+
+    A version that tuning did not change has the state of the one before, whose scores it gives.
+    """
+    keys = ("judge_id", "version", "question_id")
+    fitness = {
+        tuple(row[key] for key in keys): row["verdict"] for row in rows if row["kind"] == "fitness"
+    }
+    verdicts = (
+        fitness.get(tuple(row[key] for key in keys))
+        if row["verdict"] == "unchanged"
+        else row["verdict"]
+        for row in rows
+    )
+    return [
+        {**row, "state": state_of_test(str(verdict)).value}
+        for row, verdict in zip(rows, verdicts, strict=True)
+    ]
+
+
 def certificate_table(rows: Sequence[CertificateRow], version: str) -> list[dict[str, Any]]:
-    """Return certificate rows as the table has them: certificates as JSON text."""
+    """Return certificate rows as the table has them: certificates as JSON text, with the state."""
     return [
         {
             **vars(row),
+            "state": state_of_test(row.claim if row.claim == "fit_in_part" else row.fitness).value,
             "certificate": row.certificate and json.dumps(row.certificate.as_json()),
             "evidence_version": version,
         }

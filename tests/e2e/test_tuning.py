@@ -78,6 +78,12 @@ def test_each_judge_gets_the_verdicts_that_were_planted(planted_once: Evaluated)
     for judge_id, kind, verdict in actual:
         planted_verdict = expected[str(judge_id)][str(kind)]
         assert planted_verdict in ("", verdict)
+    states = planted_once.rows(
+        """SELECT kind, state FROM tuned_judge_evaluation WHERE judge_id = 'verbose'
+           UNION SELECT 'certificate', state FROM judge_certificates WHERE judge_id = 'verbose'
+           ORDER BY 1"""
+    )
+    assert states == [("certificate", "fail"), ("fitness", "fail"), ("improvement", "fail")]
 
 
 def test_what_was_certified_is_near_what_was_planted(planted_once: Evaluated) -> None:
