@@ -447,12 +447,15 @@ class ItemRows:
 
     def _add_fork_of_parts(self, reading: Reading) -> None:
         """Add the other way to read headers of which neither part is certain to be the rater."""
-        raters = list(dict.fromkeys(of.rater or "" for of in reading.rated))
+        raters = list(dict.fromkeys(of.rater or "" for of in reading.rated if not of.is_judge))
         questions = tuple(dict.fromkeys(of.question or "" for of in reading.rated))
-        is_open = share_of_people(questions) > 0.5 and not share_of_criteria(questions)
-        are_numbered = all(name[-1:].isdigit() for name in raters)
-        if is_open and not are_numbered and not self.choices.parts:
-            reading.forks.append((f"{_listed(raters)} are raters", {"rater": questions}))
+        is_certain = any(who(name) is Who.HUMAN or is_first_name(name) for name in raters)
+        if is_certain or not raters or self.choices.parts:
+            return
+        changed = {"rater": questions}
+        if share_of_criteria(questions) > 0.5:
+            changed = {"rating": tuple(of.column.name for of in reading.rated if not of.is_judge)}
+        reading.forks.append((f"{_listed(raters)} are raters", changed))
 
     def _of_parts(
         self,

@@ -102,7 +102,7 @@ def _rater_candidates(
     level = deepest_level(columns)
     ratings = [c for c in columns if c.can_rate and c.level == level]
     scored = [
-        (_rater_score(column) + 4 * _names_judges_of_list(table, column), column)
+        (_rater_score(column), column)
         for column in columns
         if not choices.takes(column) and _may_name_raters(table, column, ratings)
     ]
@@ -200,15 +200,6 @@ def _holds_raters(column: CodedColumn) -> bool:
     return column.kind is Kind.WORD and Who.HUMAN in kinds and kinds <= {Who.HUMAN, Who.JUDGE}
 
 
-def _names_judges_of_list(table: CodedTable, column: CodedColumn) -> bool:
-    """Return whether a field of the parts of a list, such as `judges`, names their models."""
-    is_in_list = any(
-        of.origin is Origin.POSITION and of.level == column.level and names_judge(of.name)
-        for of in table.columns
-    )
-    return is_in_list and not column.origin and all(map(names_model, column.values[:50]))
-
-
 def _rater_score(column: CodedColumn) -> float:
     """Return how likely a column names raters, by its name and by those in it."""
     is_judge = holds_judges(column.name)
@@ -250,8 +241,7 @@ class _RatingRows:
         rater = self.rater
         is_judge = holds_judges(rater.name)
         is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
-        is_of_list = _names_judges_of_list(self.table, rater)
-        return bool(is_named or is_judge or is_of_list or _holds_raters(rater))
+        return bool(is_named or is_judge or _holds_raters(rater))
 
     def _chosen(self, column: CodedColumn) -> bool:
         return self.choices.takes(column)
@@ -388,8 +378,7 @@ class _RatingRows:
         """
         if self.choices.options.judge and self.rater in self.choices.judges:
             return True
-        is_of_list = self.rater.origin is Origin.POSITION and names_score(self.rater)
-        if is_of_list or _names_judges_of_list(self.table, self.rater):
+        if self.rater.origin is Origin.POSITION and names_score(self.rater):
             return True
         kinds = [who(name) for name in self.rater.rating_words[:50]]
         if self.is_named and all(map(_METRIC.search, self.rater.rating_words[:50])):

@@ -535,3 +535,24 @@ def test_benchmarks_of_a_leaderboard_are_no_certain_raters(tmp_path: Path) -> No
     tables = read(tmp_path, "a.csv", table(header, *rows))
 
     assert "MMLU, ARC are raters" in [doubt.choice for doubt, _ in tables.alternatives]
+
+
+@pytest.mark.parametrize(
+    ("questions", "option"),
+    [
+        (("red", "blue"), "--rater red,blue"),
+        (
+            ("tone", "style"),
+            "--rating 'before tone,before style,after tone,after style'",
+        ),
+    ],
+)
+def test_words_that_cross_in_headers_are_no_certain_raters(
+    tmp_path: Path, questions: tuple[str, str], option: str
+) -> None:
+    header = ["id", *(f"{of} {question}" for of in ("before", "after") for question in questions)]
+    rows = [[i, *(PEOPLE[i, r] for r in (*RATERS, "anna"))] for i in ITEMS]
+
+    tables = read(tmp_path, "grid.csv", table(header, *rows))
+
+    assert option in [doubt.option for doubt, _ in tables.alternatives]
