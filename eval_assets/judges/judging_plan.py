@@ -15,7 +15,6 @@ from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, 
 from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_outcome
 from eval_assets.ledger import CallSubject, Reply
 
-_UNITS_PER_LOOKUP = 10_000
 _AGAIN = 1_000_000
 """Distance of the replicates that ask again about what could not be read."""
 
@@ -251,7 +250,6 @@ async def plan_judging(
         PromptError: If the template cannot be rendered for a unit.
     """
     plan = JudgingPlan(client, template)
-    for start in range(0, len(units), _UNITS_PER_LOOKUP):
-        await plan.look_up(units[start : start + _UNITS_PER_LOOKUP])
+    await plan.look_up(units)
     plan.order()
     return plan

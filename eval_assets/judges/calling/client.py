@@ -54,7 +54,6 @@ _REREAD_SECONDS = 5.0
 _READ_SECONDS = 0.25
 """A process that slept finds replies in its sockets when the time is over. They are read first."""
 
-_KEYS_PER_LOOKUP = 10_000
 _FORBIDDEN = 403
 _TOO_MANY = 429
 
@@ -200,10 +199,7 @@ class ModelClient(Generic[Declared]):
 
     async def stored_replies(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Return the replies that the ledger holds, by request key."""
-        replies: dict[str, Reply] = {}
-        for start in range(0, len(keys), _KEYS_PER_LOOKUP):
-            chunk = keys[start : start + _KEYS_PER_LOOKUP]
-            replies |= await asyncio.to_thread(self._writer.ledger.replies, chunk)
+        replies = await asyncio.to_thread(self._writer.ledger.replies, keys)
         self.has_answered |= bool(replies)
         self._n_stored += len(replies)
         return replies

@@ -69,9 +69,12 @@ def open_ledger(
         if origin != (folder, setting):
             ledger.place = str(file)
         elif ledger.evaluation and (folder / "ledger.sqlite").exists():
-            earlier = connect_ledger(folder, evaluation=evaluation, setting=None)
-            stack.callback(earlier.close)
-            _move(earlier, ledger)
+            with ledger.read_transaction() as connection:
+                is_known = _is_known(connection, ledger.evaluation)
+            if not is_known:
+                earlier = connect_ledger(folder, evaluation=evaluation, setting=None)
+                stack.callback(earlier.close)
+                _move(earlier, ledger)
         yield ledger
 
 
@@ -83,14 +86,19 @@ def _copied(file: Path, copies: Path, *, is_own: bool) -> tuple[Path, str | None
     return copies, None if is_own else str(copies / file.name)
 
 
+def _is_known(connection: sa.Connection, evaluation: str) -> bool:
+    """Return whether a ledger holds anything of an evaluation."""
+    return any(
+        connection.scalar(sa.select(sa.exists().where(table.c.evaluation == evaluation)))
+        for table in (workers, histories, judge_versions, test_set_uses)
+    )
+
+
 def _move(earlier: SqlLedger, shared: SqlLedger) -> None:
     """Copy a folder's own ledger to a shared one that knows nothing of the evaluation."""
     with earlier.read_transaction() as source, shared.write_transaction() as connection:
         lock_tables(connection)
-        if any(
-            connection.scalar(sa.select(sa.exists().where(table.c.evaluation == shared.evaluation)))
-            for table in (workers, histories, judge_versions, test_set_uses)
-        ):
+        if _is_known(connection, shared.evaluation):  # another process was first
             return
         numbers: dict[int | None, int] = {}
         new_worker = sa.insert(workers).returning(workers.c.worker)
