@@ -25,8 +25,6 @@ from eval_assets.stats import (
 from eval_assets.stats.planning import doubles_to_tell, units_after_revision
 from eval_assets.verdicts import Verdict
 
-_TWO_CLASSES = 2
-
 
 @dataclass(frozen=True)
 class LabelAgreement:
@@ -83,7 +81,7 @@ def label_agreement(
     level = gates["human_alpha"].level or question.level
     patterns = ratings.patterns()
     has_neighbours = question.scale.has_few_values and question.has_order
-    has_neighbours &= len(question.scale.values or ()) > _TWO_CLASSES
+    has_neighbours &= len(question.scale.values or ()) > 2  # noqa: PLR2004 - of two classes none is
     profile = agreement_profile(patterns, scale=question.scale, level=level, confidence=CONFIDENCE)
     a_hh, alpha = profile.a_hh, profile.alpha
     figures: dict[GateName, Interval] = {

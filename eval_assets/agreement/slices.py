@@ -81,8 +81,7 @@ def _units(
     import pandas as pd
 
     has_order = all(question.has_order for question, _ in rated)
-    parts, terms, firsts, n_units = [], [], [0], 0
-    n_components = 0
+    parts, terms, firsts, n_units, n_components = [], [], [0], 0, 0
     for index, (question, values) in enumerate(rated):
         value = question.scale.to_unit(values.value) - 0.5
         parts.append(_sums(values, value).assign(question=index))
@@ -132,28 +131,7 @@ def _measured(
     groups, group = np.unique(code, return_inverse=True)
     if len(groups) and groups[0] < 0:
         groups, group = groups[1:], group - 1
-    is_shared = (units["n"] > 1).to_numpy()
-    of_term = np.where(is_shared, group, -1)[terms["unit"]]
-    *firsts, n_components = bounds
-    of_groups = terms[of_term >= 0]
-    cell = of_term[of_term >= 0] * n_components + of_groups["component"]
-    n, total, squares, apart = (
-        np.bincount(cell, of_groups[name], len(groups) * n_components)
-        .astype(np.float64, copy=False)  # without cells these are counts
-        .reshape(len(groups), n_components)
-        for name in ("n", "total", "squares", "apart")
-    )
-    expected = n * squares - total**2
-    expected = np.where(expected > _NO_VARIATION * n * squares, expected, 0.0)
-    expected, observed = (
-        np.add.reduceat(values, firsts, axis=1)
-        for values in (expected / np.maximum(n - 1, 1), apart)
-    )
-    ratio = np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0)
-    n_varied = np.count_nonzero(expected, axis=1)
-    with np.errstate(invalid="ignore"):  # groups without variation
-        alpha = 1 - ratio.sum(axis=1) / n_varied
-
+    alpha = _alphas(terms, bounds, np.where(units["n"] > 1, group, -1), n_groups=len(groups))
     rated, group = units[group >= 0], group[group >= 0]
 
     def added(values: npt.ArrayLike) -> Floats:
@@ -185,3 +163,31 @@ def _measured(
     rows = rows[rows["n_units"] > 1]
     labels = list(map(pooled_alpha_label, rows["alpha"], rows.pop("variance")))
     return rows.assign(interpretation=labels)
+
+
+def _alphas(terms: pd.DataFrame, bounds: list[int], group: Integers, *, n_groups: int) -> Floats:
+    """Return alpha of each group of units, the mean over questions unless they share a component.
+
+    A negative `group` leaves its unit out.
+    """
+    *firsts, n_components = bounds
+    of_term = group[terms["unit"]]
+    of_groups = terms[of_term >= 0]
+    cell = of_term[of_term >= 0] * n_components + of_groups["component"]
+    n, total, squares, apart = (
+        np.bincount(cell, of_groups[name], n_groups * n_components)
+        .astype(np.float64, copy=False)  # without cells these are counts
+        .reshape(n_groups, n_components)
+        for name in ("n", "total", "squares", "apart")
+    )
+    expected = n * squares - total**2
+    expected = np.where(expected > _NO_VARIATION * n * squares, expected, 0.0)
+    expected, observed = (
+        np.add.reduceat(values, firsts, axis=1)
+        for values in (expected / np.maximum(n - 1, 1), apart)
+    )
+    ratio = np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0)
+    n_varied = np.count_nonzero(expected, axis=1)
+    with np.errstate(invalid="ignore"):  # groups without variation
+        alpha: Floats = 1 - ratio.sum(axis=1) / n_varied
+    return alpha

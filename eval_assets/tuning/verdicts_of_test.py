@@ -154,19 +154,9 @@ def evaluation_rows(
 
 
 _FIGURES = (
-    "kappa",
-    "kappa_baseline",
-    "gain",
-    "gain_low",
-    "gain_high",
-    "kappa_people",
-    "gap",
-    "gap_low",
-    "gap_high",
-    "margin",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
+    *("kappa", "kappa_baseline", "gain", "gain_low", "gain_high"),
+    *("kappa_people", "gap", "gap_low", "gap_high", "margin"),
+    *("ratio", "ratio_low", "ratio_high"),
 )
 
 
