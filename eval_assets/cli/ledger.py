@@ -1,4 +1,4 @@
-"""`eval-assets ledger`: spending, runs at work, batches, and exports of the ledger."""
+"""`eval-assets ledger`: spending, batches, and exports of the ledger."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ Action = Literal["show", "export"]
 _MOST_ROWS = 20
 """Days and runs shown, the latest first; an export holds all."""
 
-_ASKING = ("judge", "asked by", "run", "since", "slots")
 _BATCHES = ("judge", "batch", "run", "since", "requests", "at most USD")
 _SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "charged USD")
 
@@ -56,7 +55,7 @@ def ledger(
     output: Path | None,
     forget_batch: str | None,
 ) -> int:
-    """Show the spending by judge, model, day and run, runs at work and open batches.
+    """Show the spending by judge, model, day and run, and open batches.
 
     "USD" sums the costs that are known; "charged USD" counts towards budgets: a cost that
     is not known is estimated from the replies before it.
@@ -91,14 +90,12 @@ def _forget(ledger: SqlLedger, batch_id: str) -> int:
 
 
 def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
-    from eval_assets.ledger import N_SLOTS
     from eval_assets.shown.blocks import text_table
     from eval_assets.store.ledger.limits import (
         SpendingBy,
         batches_under_way,
         spending_table,
         spent_in_month,
-        workers_asking,
     )
 
     click.echo(f"Ledger  {ledger.place}\n")
@@ -110,23 +107,16 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
     of = "" if cap is None else f" of {cap:g}"
     month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
     click.echo(f"This month  {month_usd:.4f}{of} USD at most\n")
-    asking = [
-        (row["judge_id"], row["asset"], *_run_and_time(row), f"{row['n_slots']} of {N_SLOTS}")
-        for row in workers_asking(ledger)
-    ]
     submitted = [
         (
-            *(row["judge_id"], row["batch"], *_run_and_time(row)),
-            *(f"{row['n_requests']:,}", f"{row['most_usd']:.4f}"),
+            *(row["judge_id"], row["batch"], row["run_id"] or "outside a run"),
+            *(f"{row['since']:%Y-%m-%d %H:%M:%S}", f"{row['n_requests']:,}"),
+            f"{row['most_usd']:.4f}",
         )
         for row in batches_under_way(ledger)
     ]
-    if asking:
-        print_table(text_table("At work", _ASKING, asking, numbers=_ASKING[-1:]))
     if submitted:
         print_table(text_table("In batches", _BATCHES, submitted, numbers=_BATCHES[-2:]))
-    if not asking and not submitted:
-        click.echo("No run is at work.")
 
 
 def _spent(row: Mapping[str, Any], key: object) -> tuple[str, ...]:
@@ -140,10 +130,6 @@ def _spent(row: Mapping[str, Any], key: object) -> tuple[str, ...]:
         f"{row['cost_usd'] or 0.0:.4f}{unknown}",
         f"{row['charged_usd']:.4f}",
     )
-
-
-def _run_and_time(row: Mapping[str, Any]) -> tuple[str, str]:
-    return row["run_id"] or "outside a run", f"{row['since']:%Y-%m-%d %H:%M:%S}"
 
 
 def _export(ledger: SqlLedger, form: ExportFormat, output: Path | None) -> None:

@@ -34,7 +34,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Judges": {
         "models": "List prices, capabilities and end dates of judge models.",
-        "ledger": "Show spending, runs at work and batches; export the ledger.",
+        "ledger": "Show spending and batches; export the ledger.",
         "dual-judge": "Ask two judges how relevant documents are to a query.",
         "agreement": "The former name of check.",
         "calibrate": "Compare a judge with human labels on two files.",

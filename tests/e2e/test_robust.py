@@ -375,7 +375,7 @@ def test_a_folder_without_results_that_may_not_be_written_has_closed_gates(
     assert gates.returncode == 3
     assert gates.stderr.startswith("There are no results. Run: ")
     assert (ledger.returncode, ledger.stderr) == (0, "")
-    assert "No run is at work." in ledger.stdout
+    assert "This month  0.0000 USD" in ledger.stdout
 
 
 @pytest.mark.slow

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, assert_never
 import sqlalchemy as sa
 
 from eval_assets.ledger import USABLE_SECONDS, RateLimits, Shard
-from eval_assets.store.ledger._tables import attempts, batches, rate_grants, slots, workers
+from eval_assets.store.ledger._tables import attempts, batches, rate_grants, workers
 from eval_assets.store.ledger.attempts import in_portions
-from eval_assets.store.ledger.slots import locks_of, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -151,39 +150,12 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
     return _rows_of(ledger, query)
 
 
-def workers_asking(ledger: SqlLedger) -> list[dict[str, Any]]:
-    """Return the workers that hold slots: judge_id, asset, run_id, n_slots and since."""
-    rows = _rows_of(
-        ledger,
-        sa.select(
-            *(slots.c.judge_id, slots.c.worker, workers.c.asset, workers.c.run_id),
-            workers.c.started_at.label("since"),
-            sa.func.count().label("n_slots"),
-            sa.func.min(slots.c.slot).label("slot"),
-        )
-        .select_from(slots.join(workers, slots.c.worker == workers.c.worker))
-        .where(slots.c.evaluation == ledger.evaluation)
-        .group_by(slots.c.judge_id, slots.c.worker, *workers.c)
-        .order_by(workers.c.started_at, slots.c.judge_id),
-    )
-    return [row for row in rows if row["judge_id"] and _is_held(ledger, row)]
-
-
-def _is_held(ledger: SqlLedger, row: Mapping[str, Any]) -> bool:
-    """Return whether the worker that signed for a slot is alive: its lock cannot be taken."""
-    locks = locks_of(ledger)
-    try:
-        return locks.take([number_of(ledger, row["judge_id"], row["slot"])]) is not None
-    finally:
-        locks.close()
-
-
 def batches_under_way(ledger: SqlLedger) -> list[dict[str, Any]]:
-    """Return batches that are not closed: judge_id, asset, run_id, batch, since and counts."""
+    """Return batches that are not closed: judge_id, run_id, batch, since and counts."""
     name = sa.func.coalesce(batches.c.batch_id, batches.c.intent_id).label("batch")
     query = (
         sa.select(
-            *(batches.c.judge_id, workers.c.asset, workers.c.run_id, name),
+            *(batches.c.judge_id, workers.c.run_id, name),
             batches.c.intended_at.label("since"),
             *(batches.c.n_requests, batches.c.most_usd),
         )

@@ -73,17 +73,8 @@ def test_spending_is_shown_by_judge_model_day_and_run(program: Program) -> None:
     assert "This month  0.1000 of 2 USD at most" in shown
 
 
-def test_workers_and_batches_are_shown(program: Program) -> None:
-    with (
-        open_ledger(program.folder, evaluation="poems", setting=None) as opened,
-        Worker(opened, asset="judge_scores", run_id="run-2", judge_ids=["gpt"]),
-    ):
-        during = program()
-    after = program()
-
-    assert ["gpt", "judge_scores", "run-2"] in [line.split()[:3] for line in during.splitlines()]
-    assert "run-2" not in after
-    assert ["haiku", "batch-1", "run-1"] in [line.split()[:3] for line in after.splitlines()]
+def test_open_batches_are_shown(program: Program) -> None:
+    assert ["haiku", "batch-1", "run-1"] in [line.split()[:3] for line in program().splitlines()]
 
 
 def test_an_export_holds_prompt_and_raw_reply_in_every_format(
