@@ -101,7 +101,7 @@ _ROLES = {
         r"consensus final gold ground_?truth truth reference expected adjudicated agreement agree "
         r"agreed diff difference delta range spread match matches highest lowest rounded same "
         r"distance mittelwert durchschnitt mittel summe gesamt differenz moyenne resolved count "
-        r"curat\w* overall_preference max min most least maximum minimum"
+        r"curat\w* overall_preference max min most least maximum minimum weighted"
     ),
     Role.TEXT: _words(
         r"comments? notes? reason reasoning rationale explanation justification remarks? "
@@ -135,7 +135,8 @@ _MODEL = re.compile(
     r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
     r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
     r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
-    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b",
+    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
+    r"|\be-?rater\b",
     re.IGNORECASE,
 )
 _FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")

@@ -20,7 +20,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import Who, who
+from eval_assets.readers.names import Who, is_rating_word, who
 from eval_assets.readers.values import number_in, order_of
 
 Path = tuple[str, ...]
@@ -188,6 +188,8 @@ def _of_one_form(fields: Mapping[str, set[str]]) -> set[str]:
     forms = list(fields.values())
     form = max(forms, key=lambda of: sum(_similarity(of, other) > _ALIKE for other in forms))
     names = {name for name, of in fields.items() if of and _similarity(form, of) > _ALIKE}
+    if any(map(is_rating_word, names)):  # scores beside human are of nobody by name
+        return set()
     return names if len(names) > 1 and form and not form >= _MESSAGE else set()
 
 

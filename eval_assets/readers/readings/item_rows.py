@@ -259,6 +259,7 @@ class ItemRows:
         is_named = any(k in (Who.JUDGE, Who.HUMAN) for k in kinds)
         return (
             sum(map(self._chosen, group)),
+            sum(kind is Who.HUMAN for kind in kinds) > 1,
             are_ordered or not has_numbers,
             is_named or any(column.may_be(Role.RATING) for column in group),
             sum(kind.is_human or kind is Who.JUDGE for kind in kinds),
@@ -647,7 +648,8 @@ class ItemRows:
             and c.kind is not Kind.NUMBER
             for c in self.columns
         )
-        is_single = len([of for of in reading.rated if not of.is_judge]) <= 1
+        people = [of.column for of in reading.rated if not of.is_judge]
+        is_single = len(people) <= 1 or all(self.who_is(column) is Who.HUMAN for column in people)
         if has_names and not self.choices.items and (not is_single or not reading.items):
             reading.likelihood -= 2
         if reading.items:
@@ -837,6 +839,8 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
 def _holds_names(column: CodedColumn) -> bool:
     """Return whether a column holds names of raters, and not their ratings."""
     is_word = column.kind is Kind.WORD and column.order is None
+    if is_word and all(map(is_first_name, column.values[:30])):
+        return True
     return (
         column.may_be(Role.RATER)
         and is_word

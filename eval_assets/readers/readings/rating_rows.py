@@ -196,8 +196,11 @@ def _is_a_form(ratings: Sequence[CodedColumn]) -> bool:
 
 def _holds_raters(column: CodedColumn) -> bool:
     """Return whether all values are called like people or judges, as expert_1 beside gpt-4."""
-    kinds = {who(name) for name in column.rating_words[:50]}
-    return column.kind is Kind.WORD and Who.HUMAN in kinds and kinds <= {Who.HUMAN, Who.JUDGE}
+    names = column.rating_words[:50]
+    kinds = {who(name) for name in names}
+    is_letter = all(len(name) == 1 for name in names)  # as of a variant
+    are_raters = Who.HUMAN in kinds and kinds <= {Who.HUMAN, Who.JUDGE}
+    return column.kind is Kind.WORD and are_raters and not is_letter
 
 
 def _rater_score(column: CodedColumn) -> float:
@@ -345,7 +348,7 @@ class _RatingRows:
     def _named(self, rated: Sequence[CodedColumn]) -> list[tuple[CodedColumn, str]]:
         """Return columns with the questions that their headers name."""
         ends = [last_part(column.name) for column in rated]
-        is_short = len(rated) > 1 and len(set(ends)) == len(ends) and bool(rated[0].level)
+        is_short = len(rated) > 1 and len(set(ends)) == len(ends)
         return [(c, end if is_short else c.name) for c, end in zip(rated, ends, strict=True)]
 
     def _judges_by_kind(self) -> frozenset[str]:
@@ -381,6 +384,8 @@ class _RatingRows:
         if self.rater.origin is Origin.POSITION and names_score(self.rater):
             return True
         kinds = [who(name) for name in self.rater.rating_words[:50]]
+        if kinds and set(kinds) == {Who.JUDGE}:
+            return True
         if self.is_named and all(map(_METRIC.search, self.rater.rating_words[:50])):
             return True
         if not holds_judges(self.rater.name) or not kinds:
@@ -690,6 +695,8 @@ class _RatingRows:
         """Return why a candidate holds no ratings; None if it may."""
         if any(column is run for run in self.runs):
             return "a run by its name"
+        if column.who is Who.HUMAN and self._holds_judges() and not self._chosen(column):
+            return OF_ITEM
         peers = [c for c in self.candidates if c is not column]
         if column.n_distinct == 1 and any(other.n_distinct > 1 for other in peers):
             return "one value"

@@ -556,3 +556,74 @@ def test_words_that_cross_in_headers_are_no_certain_raters(
     tables = read(tmp_path, "grid.csv", table(header, *rows))
 
     assert option in [doubt.option for doubt, _ in tables.alternatives]
+
+
+def test_scores_and_human_are_objects_of_two_owners(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": i,
+            "scores": {"tone": JUDGE[i], "depth": 6 - JUDGE[i]},
+            "scored_by": "gpt-4o",
+            "human": {"tone": PEOPLE[i, "anna"], "depth": PEOPLE[i, "ben"]},
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "a.jsonl", lines(rows))
+
+    assert set(tables.scores["judge"]) == {"gpt-4o"}
+    assert set(tables.ratings["rater"]) == {"human"}
+    assert {of.id for of in tables.questions} == {"tone", "depth"}
+
+
+def test_review_by_a_person_stands_above_a_list_of_graders(tmp_path: Path) -> None:
+    results = [
+        {
+            "id": i,
+            "graders": [
+                {"name": "gpt-4o", "pass": JUDGE[i] > 2},
+                {"name": "claude-3-opus", "pass": JUDGE[i] > 3},
+            ],
+            "human_review": {"reviewer": "anna", "pass": PEOPLE[i, "anna"] > 2},
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "run.json", lines([{"name": "run", "results": results}]))
+
+    assert (len(tables.ratings), len(tables.scores)) == (len(ITEMS), 2 * len(ITEMS))
+
+
+def test_variant_of_a_product_is_no_rater(tmp_path: Path) -> None:
+    rows = [[f"u{n}", "AB"[n % 2], PEOPLE[i, "anna"]] for n, i in enumerate(ITEMS)]
+
+    tables = read(tmp_path, "ab.csv", table(["user", "variant", "rating"], *rows))
+
+    assert not {"A", "B"} & set(tables.ratings["rater"])
+
+
+def test_author_of_a_text_is_no_rater_beside_raters(tmp_path: Path) -> None:
+    words = {True: "human", False: "ai"}
+    rows = [
+        [
+            i,
+            ("human", "gpt-4")[n % 2],
+            n / 37,
+            *(words[PEOPLE[i, r] > 2] for r in ("anna", "ben")),
+        ]
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(
+        tmp_path, "a.csv", table(["id", "author", "detector", "rater_1", "rater_2"], *rows)
+    )
+
+    assert set(tables.ratings["rater"]) == {"rater_1", "rater_2"}
+
+
+def test_names_of_people_are_no_ratings(tmp_path: Path) -> None:
+    rows = [[i, ("Mia", "Leo")[n % 2], TEXTS[i]] for n, i in enumerate(ITEMS)]
+
+    message = refusal(tmp_path, "a.csv", table(["ticket", "assignee", "text"], *rows))
+
+    assert "no column of ratings is found" in message
