@@ -34,6 +34,9 @@ _NO_TABLE = re.compile(
 _ROUND = re.compile(
     r"(.*?)[\s_,:(-]*(round|wave|session|pass|run|trial|attempt)[\s_.-]*(\d+)\)?", re.IGNORECASE
 )
+_MOST_NAMES = 1000
+"""Names of raters in whose ends rounds are looked for."""
+
 _ALIKE = 0.8
 """Share of common columns from which on tables are parts of one."""
 
@@ -219,10 +222,13 @@ def _with_rounds_apart(table: CodedTable) -> CodedTable:
     """Return the table with rounds and runs apart from names of raters, as in Anna - round 2."""
     columns: list[CodedColumn] = []
     for column in table.columns:
+        is_of_raters = column.origin in (Origin.FILE, Origin.SHEET) or column.may_be(Role.RATER)
+        if not is_of_raters or len(column.values) > _MOST_NAMES:
+            columns.append(column)
+            continue
         names = [_ROUND.fullmatch(value) for value in column.values]
         stems = [of[1] if of else value for of, value in zip(names, column.values, strict=True)]
-        is_of_raters = column.origin in (Origin.FILE, Origin.SHEET) or column.may_be(Role.RATER)
-        is_numbered = is_of_raters and len(set(stems)) < len(stems)
+        is_numbered = len(set(stems)) < len(stems)
         kinds = {"round" if may_be(of[2], Role.ROUND) else "run" for of in names if of}
         if not is_numbered or len(kinds) != 1 or any(table.find(kind) for kind in kinds):
             columns.append(column)

@@ -44,9 +44,10 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
 
 def _crosses_names(table: CodedTable) -> bool:
     """Return whether the first column holds the names of the others, as a confusion matrix does."""
+    if not 1 < len(table) < len(table.columns):
+        return False
     names = [plain(column.name) for column in table.columns[1:]]
-    rows = [*map(plain, table.columns[0].values)] if table.columns else []
-    return len(rows) > 1 and len(rows) == len(table) and [*rows] == names[: len(rows)]
+    return [plain(name) for name in table.columns[0].texts()] == names[: len(table)]
 
 
 def best_readings(
