@@ -5,7 +5,9 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.problems import quoted
@@ -346,10 +348,14 @@ def is_first_name(name: str) -> bool:
         >>> [is_first_name(name) for name in ("anna", "Jose M", "qa_ben", "sentiment", "田中")]
         [True, True, True, False, True]
     """
-    from eval_assets.readers.first_names import FIRST_NAMES
-
     letters = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
-    return name.lower() == name.upper() or not FIRST_NAMES.isdisjoint(plain(letters).split("_"))
+    return name.lower() == name.upper() or not _first_names().isdisjoint(plain(letters).split("_"))
+
+
+@cache
+def _first_names() -> frozenset[str]:
+    """Return first names in lower case without accents, which words of criteria are not."""
+    return frozenset(Path(__file__).with_name("first_names.txt").read_text("ascii").split())
 
 
 def are_a_row_of_letters(names: Sequence[str]) -> bool:
