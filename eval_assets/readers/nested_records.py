@@ -131,7 +131,7 @@ def _tables(
     if columns and len(rows) > 1:
         lines = [row.get(_LINE, number) for number, row in enumerate(rows, start=1)]
         files = FileColumn.repeat(file, len(rows))
-        yield _coalesced(CodedTable(columns, files, lines, ".".join(place), file))
+        yield CodedTable(columns, files, lines, ".".join(place), file)
     deeper = {path: levels.get(path, level) for path in fields}
     for members in _parallel_lists(rows, lists):
         parts = [part for row in rows for part in _parts(row, members, fields)]
@@ -330,31 +330,6 @@ def _parts_of_name(name: str) -> list[str]:
     return [
         part.strip() or part for part in name.replace(f".{_KEY}", f".{_KEY.strip()}").split(".")
     ]
-
-
-def _coalesced(table: CodedTable) -> CodedTable:
-    """Return the table with one column for fields of one parent of which each row has just one."""
-    by_parent: dict[str, list[CodedColumn]] = defaultdict(list)
-    for column in table.columns:
-        parent, dot, _ = column.name.rpartition(".")
-        if dot:
-            by_parent[parent].append(column)
-    columns = table.columns
-    for parent, fields in by_parent.items():
-        filled = np.sum([column.has_cell for column in fields], axis=0)
-        is_choice = filled.max() == 1 and filled.mean() > 0.5 and len(fields) > 1
-        if not is_choice or any(len(column.values) > 2 for column in fields):
-            continue
-        cells = np.full(len(table), None, dtype=object)
-        for column in fields:
-            name = column.name.rpartition(".")[2]
-            is_tick = {value.casefold() for value in column.values} <= _TICKS
-            names_value = is_tick and not name.endswith(tuple(column.values))
-            rows = column.has_cell
-            cells[rows] = name if names_value else column.texts()[rows]
-        chosen = CodedColumn.of(parent, list(cells), level=fields[0].level)
-        columns = [column for column in columns if column not in fields] + [chosen]
-    return replace(table, columns=columns)
 
 
 def with_choices(table: CodedTable) -> CodedTable:
