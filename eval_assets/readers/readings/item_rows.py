@@ -308,7 +308,8 @@ class ItemRows:
             return people  # a rater may well give the higher of two values each time
         for column in list(rest):
             peers = [other for other in rest if other is not column]
-            is_name = self._is_person(column) and not _may_be_name(column)
+            # A person's ratings are whole where those of the others are.
+            is_name = self._is_person(column) and not _may_be_name(column) and column.is_whole
             if len(peers) < 2 or is_name:
                 continue
             figure = _figure_of(column, peers)
@@ -542,7 +543,13 @@ class ItemRows:
         self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]
     ) -> list[CodedColumn]:
         """Return the columns of people: of several words, those that are first names."""
-        people = [c for c in rated if self._is_person(c)]
+        is_computable = len(self.table) > _FEWEST_COMPUTED
+        people = [
+            c
+            for c in rated
+            if self._is_person(c)
+            or (_may_be_name(c) and is_computable and len(_distinct_numbers(c)) > 2)
+        ]
         parts = parts_of_raters([column.name for column in rated])
         certain = [
             c

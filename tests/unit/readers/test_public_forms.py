@@ -627,3 +627,39 @@ def test_names_of_people_are_no_ratings(tmp_path: Path) -> None:
     message = refusal(tmp_path, "a.csv", table(["ticket", "assignee", "text"], *rows))
 
     assert "no column of ratings is found" in message
+
+
+@pytest.mark.parametrize("name", ["maria", "r4"])
+def test_mean_under_any_name_is_no_rater(tmp_path: Path, name: str) -> None:
+    people = [[PEOPLE[i, r] for r in RATERS] for i in ITEMS]
+    rows = [[i, *of, round(sum(of) / 3, 3)] for i, of in zip(ITEMS, people, strict=True)]
+
+    tables = read(tmp_path, "a.csv", table(["id", *RATERS, name], *rows))
+
+    assert set(tables.ratings["rater"]) == {*RATERS}
+
+
+def test_rater_called_max_is_read(tmp_path: Path) -> None:
+    rows = [[i, *(PEOPLE[i, r] for r in RATERS)] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "Anna", "Ben", "Max"], *rows))
+
+    assert set(tables.ratings["rater"]) == {"Anna", "Ben", "Max"}
+
+
+def test_letters_that_do_not_follow_each_other_are_no_certain_raters(tmp_path: Path) -> None:
+    rows = [[i, *(PEOPLE[i, r] for r in RATERS)] for i in ITEMS]
+
+    assert "raters or questions" in refusal(tmp_path, "a.csv", table(["id", "V", "A", "D"], *rows))
+
+
+def test_item_of_ratings_given_once_is_its_id(tmp_path: Path) -> None:
+    header = ["ticket_id", "annotator", "channel", "weekday", "rating"]
+    rows = [
+        [i, RATERS[n % 2], f"channel {n % 5}", f"day {n // 5}", PEOPLE[i, "anna"]]
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert tables.columns["item"] == ("ticket_id",)
