@@ -114,6 +114,11 @@ _ROLES = {
         r"thread thread_id dialogue dialogue_id query query_id question_id instruction"
     ),
 }
+_QUALITY = re.compile(
+    r"(ness|i?ty|ment|[st]ion|[ae]nce|[ae]ncy|ism|ship|th|ing|ful|ive|able|ible|ical|ous|cy|ude"
+    r"|[^aeiou]s|es)$"
+)
+"""Endings of words for qualities and of plurals."""
 _FLAG = re.compile(
     r"^(is|has|was|contains|needs)_|(^|_)(flag|success|labeled|labelled|done|completed|status"
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
@@ -339,6 +344,16 @@ def _looks_like_a_name(name: str) -> bool:
         and not may_be(name, *_NOT_A_NAME)
         and not names_id(name)
     )
+
+
+def is_abstract(name: str) -> bool:
+    """Return whether a word has the ending of a quality, as few names have.
+
+    Examples:
+        >>> [is_abstract(name) for name in ("warmth", "sentiment", "Kwabena", "Mueller")]
+        [True, True, False, False]
+    """
+    return _QUALITY.search(name.casefold()) is not None
 
 
 def is_first_name(name: str) -> bool:

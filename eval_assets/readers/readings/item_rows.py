@@ -24,6 +24,7 @@ from eval_assets.readers.names import (
     are_a_row_of_letters,
     crossed_parts,
     distinct_parts,
+    is_abstract,
     is_first_name,
     is_rating_word,
     may_be,
@@ -542,7 +543,7 @@ class ItemRows:
     def _people(
         self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]
     ) -> list[CodedColumn]:
-        """Return the columns of people: of several words, those that are first names."""
+        """Return the columns of people, with a fork if nothing tells names from criteria."""
         is_computable = len(self.table) > _FEWEST_COMPUTED
         people = [
             c
@@ -551,17 +552,21 @@ class ItemRows:
             or (_may_be_name(c) and is_computable and len(_distinct_numbers(c)) > 2)
         ]
         parts = parts_of_raters([column.name for column in rated])
-        certain = [
-            c
-            for c in people
-            if self.who_is(c) is Who.HUMAN or is_first_name(parts.get(c.name, c.name))
-        ]
-        if len(people) > 1 >= len(certain):
+        names = {c.name: parts.get(c.name, c.name) for c in people}
+        certain = [c for c in people if self.who_is(c) is Who.HUMAN or is_first_name(names[c.name])]
+        words = [c for c in people if c not in certain and is_abstract(names[c.name])]
+        if not words and any(is_first_name(names[c.name]) for c in certain):
+            return people
+        if len(certain) > 1:
+            return [c for c in people if c not in words]
+        # A name has a capital also where other headers have none.
+        are_proper = not words and all(map(str.istitle, names.values()))
+        are_proper &= not any(column.name[:1].isupper() for column in reading.items)
+        if len(people) > 1 and not are_proper:
             columns = {"rating": people, "judge": judges}
             changed = {of: tuple(c.name for c in named) for of, named in columns.items() if named}
             reading.forks.append((f"{_listed([c.name for c in people])} are raters", changed))
-            return people
-        return certain if len(certain) > 1 else people
+        return people
 
     def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
         """Return the columns of texts that are told apart as ratings are, as by 1 and 2."""

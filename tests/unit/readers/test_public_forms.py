@@ -663,3 +663,16 @@ def test_item_of_ratings_given_once_is_its_id(tmp_path: Path) -> None:
     tables = read(tmp_path, "a.csv", table(header, *rows))
 
     assert tables.columns["item"] == ("ticket_id",)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["anna", "ben", "kwabena"], ["Mueller", "Okafor", "Lindqvist"], ["Anna", "Ngozi", "Okafor"]],
+)
+def test_names_that_no_list_holds_are_raters(tmp_path: Path, names: list[str]) -> None:
+    rows = [[i, *(PEOPLE[i, r] for r in ("anna", "ben", "cleo")), JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["ticket", *names, "gpt-4o"], *rows))
+
+    assert set(tables.ratings["rater"]) == set(names)
+    assert not tables.alternatives
