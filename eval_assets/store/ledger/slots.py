@@ -8,11 +8,13 @@ import hashlib
 import os
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 import sqlalchemy as sa
 
+from eval_assets.errors import StoreError
 from eval_assets.ledger import N_SLOTS
 from eval_assets.store.ledger.engine import SqlLedger
 
@@ -112,7 +114,10 @@ class SessionLocks:
         return self.session.closed or self.session.invalidated
 
     def close(self) -> None:
-        """End the session, which frees all."""
+        """Free all that were taken, and end the session: the server notices its end later."""
+        if not self.is_lost:
+            with suppress(StoreError):
+                self.free()
         if not self.session.closed:
             self.session.invalidate()
             self.session.close()
