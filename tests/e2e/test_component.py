@@ -151,6 +151,7 @@ def test_component_refuses_what_cannot_be_used_in_one_line(new_folder: Evaluated
         EvaluationComponent(folder=f"{folder}/none", name="none").build_defs(context)
 
 
+@pytest.mark.slow
 def test_components_share_no_name(open_folder: Evaluated) -> None:
     context = dg.ComponentTree.for_test().load_context
     parts = [

@@ -244,6 +244,7 @@ def test_declared_currency_prompt_and_max_tokens_hold(
     assert by_gpt["max_completion_tokens"] == 77
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("keys")
 def test_a_database_of_an_earlier_version_is_rebuilt_from_the_ledger(
     tmp_path: Path, provider: RunningProvider
@@ -270,6 +271,7 @@ def test_a_database_of_an_earlier_version_is_rebuilt_from_the_ledger(
     assert provider.log.n_received == n_received
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("keys")
 def test_two_judges_of_one_family_meet_no_target(tmp_path: Path) -> None:
     judges = ["--judge", "openai/gpt-4o", "--judge", "openai/gpt-4o-mini"]

@@ -90,6 +90,7 @@ def test_the_prompt_holds_what_raters_are_shown(garden: Evaluated) -> None:
     assert findings(garden) == ""
 
 
+@pytest.mark.slow
 def test_a_template_names_any_column_and_no_other(
     garden: Evaluated, provider: RunningProvider
 ) -> None:

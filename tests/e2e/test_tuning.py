@@ -580,11 +580,12 @@ def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:
     path.write_text(section + (f"tuning: {{evaluate: {evaluate}}}\n" if evaluate else ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("evaluate", "reason"),
     [
         ("", "by train and dev, verbose 1.0.0 "),
-        pytest.param("never", "tuning: {evaluate: never} is declared", marks=pytest.mark.slow),
+        ("never", "tuning: {evaluate: never} is declared"),
     ],
 )
 def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(

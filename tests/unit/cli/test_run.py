@@ -91,6 +91,7 @@ def measured(measured_once: Printed, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_bad_evaluation_does_not_stop_the_later_ones(several: Printed) -> None:
     assert several.code == FAILED
     assert [line.split(":")[0] for line in several.err.splitlines()] == [
