@@ -26,6 +26,7 @@ from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.ratings import read_ratings
+from eval_assets.readers.readings.table_reading import METRIC, UNLIKE
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 from eval_assets.readers.values import in_utc, likely_scale, order_of, parsed_ratings
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
@@ -512,8 +513,12 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
             else []
         ),
         *([f"response_text is {text}. Correct it in {_RESPONSES}."] if text else []),
-        *(f"{note}." for note in (*off, *tables.notes) if not note.startswith("not read: ")),
-        *(f"not read: {name}: {reason}." for name, reason in tables.not_read.items()),
+        *(f"{note}." for note in (*off, *tables.notes)),
+        *(
+            f"not read: {name}: {reason}."
+            for name, reason in tables.not_read.items()
+            if reason not in (METRIC, UNLIKE)  # the notes say so
+        ),
         *(f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts),
     ]
 

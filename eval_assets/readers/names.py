@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
 from itertools import pairwise
@@ -284,6 +284,16 @@ def names_model(name: str) -> bool:
 def _is_last_name(name: str) -> bool:
     is_of_model = _NO_LAST_NAME.fullmatch(name.split(maxsplit=1)[0]) or _CRITERION.search(name)
     return not is_of_model and _looks_like_a_name(name)
+
+
+def models_by_company(names: Collection[str]) -> set[str]:
+    """Return the names that are models' beside those of other models, and people's otherwise.
+
+    Examples:
+        >>> models_by_company(["GPT-4o", "Claude"]), models_by_company(["Anna", "Claude"])
+        ({'Claude'}, set())
+    """
+    return {"Claude"} & set(names) if any(map(names_model, names)) else set()
 
 
 def names_judge(header: str) -> bool:

@@ -12,7 +12,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, names_model, who
+from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, models_by_company, who
 from eval_assets.readers.problems import listed_briefly, off_scale, quoted
 from eval_assets.readers.rating_tables import RATING_COLUMNS, SCORE_COLUMNS, ReadOptions
 from eval_assets.readers.readings.table_reading import RatedColumn, Reading, option_text
@@ -126,9 +126,9 @@ def _rows_of(
         _is_judge(str(name), reading, rated, options) or judge is not None
         for name in raters.categories
     ]
-    if any(map(names_model, map(str, raters.categories))) and not options.rater:
-        # Beside models, Claude is one.
-        flags = [of or name == "Claude" for of, name in zip(flags, raters.categories, strict=True)]
+    if not options.rater:
+        models = models_by_company([*map(str, raters.categories)])
+        flags = [of or name in models for of, name in zip(flags, raters.categories, strict=True)]
     files = table.files
     return pd.DataFrame(
         {

@@ -138,8 +138,7 @@ class _LeadPages:
     def queue(self, request: Request) -> Response:
         """Show all disagreements, open ones first, without their ratings."""
         by = self._by(request.query_params.get("by", ""))
-        cases = [(self._code(case), case) for case in self._queue(by).cases()]
-        return self._page("queue.html.jinja", by=by, cases=cases)
+        return self._page("queue.html.jinja", by=by, cases=self._cases(self._queue(by)).items())
 
     def case(self, request: Request) -> Response:
         """Show one disagreement, with the other ratings once the adjudicator has rated it."""
@@ -156,7 +155,9 @@ class _LeadPages:
     def _decided(self, request: Request, form: dict[str, str]) -> Response:
         by = self._by(form.get("by", ""))
         queue = self._queue(by)
-        case = self._find(queue, request.path_params["code"])
+        case = self._cases(queue).get(request.path_params["code"])
+        if case is None:
+            raise HTTPException(404, _GONE)
         try:
             _take_step(queue, case, {**form, "by": by})
         except ValueError as error:
@@ -165,7 +166,7 @@ class _LeadPages:
         return RedirectResponse(address, status_code=303)
 
     def _case_page(self, request: Request, *, by: str, wrong: str = "") -> Response:
-        cases = {self._code(case): case for case in self._queue(by).cases()}
+        cases = self._cases(self._queue(by))
         code = request.path_params["code"]
         if code not in cases:
             raise HTTPException(404, _GONE)
@@ -187,11 +188,8 @@ class _LeadPages:
             wrong=wrong,
         )
 
-    def _find(self, queue: AdjudicationQueue, code: str) -> Case:
-        result = next((case for case in queue.cases() if self._code(case) == code), None)
-        if result is None:
-            raise HTTPException(404, _GONE)
-        return result
+    def _cases(self, queue: AdjudicationQueue) -> dict[str, Case]:
+        return {self._code(case): case for case in queue.cases()}
 
     def _code(self, case: Case) -> str:
         """Return an opaque name of a response, because its id may name the model."""

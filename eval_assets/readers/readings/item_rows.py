@@ -9,14 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.errors import InputProblem
-from eval_assets.readers.columns import (
-    CodedColumn,
-    CodedTable,
-    Kind,
-    Origin,
-    combined,
-    n_distinct,
-)
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
@@ -28,6 +21,7 @@ from eval_assets.readers.names import (
     is_first_name,
     is_rating_word,
     may_be,
+    models_by_company,
     names_id,
     names_judge,
     names_model,
@@ -826,8 +820,8 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     names = [column.name for column in columns]
     parts = parts_of_raters(names)
     kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
-    if any(map(names_model, names)):  # beside models, Claude is one
-        kinds = [Who.JUDGE if n == "Claude" else k for n, k in zip(names, kinds, strict=True)]
+    models = models_by_company(names)
+    kinds = [Who.JUDGE if n in models else k for n, k in zip(names, kinds, strict=True)]
     if not are_a_row_of_letters(names):
         kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]
     stems = [_NUMBER_AT_END.sub("", name).casefold() for name in names]
