@@ -121,8 +121,8 @@ def _judges_see_shown_columns(
     """The prompt of each live judge shows the columns that raters are shown."""
     with clear_failures():
         evaluation = folder.evaluation()
-        template = declared_template(evaluation, folder)
-        versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
+        template = declared_template(evaluation)
+        versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     prompts = prompts_in_use(versions)
     columns = {
         judge.id: prompts.get(judge.id, template).columns for judge in evaluation.live_judges

@@ -87,7 +87,7 @@ def scored(
     """Ask live judges for missing scores, and store the scores of all judges."""
     with clear_failures():
         evaluation = folder.evaluation()
-        fingerprints = judge_fingerprints(evaluation, folder)
+        fingerprints = judge_fingerprints(evaluation)
         in_use = versions_in_use(evaluation, folder, fingerprints)
         log_versions(evaluation, in_use)
         files = source_fingerprints(evaluation)["judge_scores"]
@@ -165,7 +165,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> LiveJ
     evaluation = folder.evaluation()
     if not evaluation.live_judges:
         return LiveJudging()
-    in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
+    in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     with folder.connect() as connection:
         check_imported(connection, "model_responses", evaluation.folder)
         responses = response_keys(connection, further=evaluation.filter_columns)

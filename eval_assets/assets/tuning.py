@@ -121,7 +121,7 @@ def tuned_judges(
     """The version of each judge that its test decides on, made from train and dev alone."""
     with clear_failures():
         evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
-        template = declared_template(evaluation, folder)
+        template = declared_template(evaluation)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             question_ids = questions_past_the_gates(connection, evaluation)
             units = tuning_units(

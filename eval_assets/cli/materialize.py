@@ -33,10 +33,7 @@ from eval_assets.cli.results import (
     FailedCheck,
     Output,
     RunResults,
-    forget_results,
-    may_be_unchanged,
     print_run,
-    record_results,
 )
 from eval_assets.errors import StoreError
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -82,9 +79,8 @@ def materialize(  # noqa: PLR0913 - the options of a run
     _require_versions(folder)
     if executor_name() != "in_process":  # other processes have other working folders
         folder = folder.absolute
-    forget_results(folder.path)
     with session():
-        code, results = _materialize(
+        return _materialize(
             folder,
             select=select,
             verbose=verbose,
@@ -92,18 +88,13 @@ def materialize(  # noqa: PLR0913 - the options of a run
             read_tests=read_tests,
             tags={**folder.run_tags, **({ASK_AGAIN_TAG: ask_again} if ask_again else {})},
         )
-    if results is not None and select is None:
-        evaluation = folder.evaluation()
-        if may_be_unchanged(evaluation):
-            record_results(evaluation, folder.stored_in, results)
-    return code
 
 
 def _require_versions(folder: EvaluationFolder) -> None:
     """Raise InputErrors of evaluation.yaml, and for versions that judges do not have."""
     evaluation = read_evaluation(folder.path)
     if any(judge.version is not None for judge in evaluation.judges):
-        versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
+        versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
 
 
 def _materialize(  # noqa: PLR0913 - what `materialize` takes
@@ -114,8 +105,8 @@ def _materialize(  # noqa: PLR0913 - what `materialize` takes
     output: Output,
     read_tests: bool,
     tags: dict[str, str],
-) -> tuple[int, RunResults | None]:
-    """Run the selected assets and print; return the exit code, and the results unless it failed."""
+) -> int:
+    """Run the selected assets and print; return the exit code."""
     require_broker()
     if not has_workers():
         click.echo("No Celery worker answers; the run waits until one is started.", err=True)
@@ -139,7 +130,7 @@ def _materialize(  # noqa: PLR0913 - what `materialize` takes
                 raise KeyboardInterrupt
     if errors := _errors(result):
         print_errors(errors, all_in=folder.out / "problems.txt")
-        return FAILED, None
+        return FAILED
     materialized = {event.asset_key for event in result.get_asset_materialization_events()}
     results = _results(result, sorted(key.path[-1] for key in selected - materialized))
     judged = {name for name, gate in GATES.items() if folder.key(gate.table) in selected}
@@ -149,9 +140,8 @@ def _materialize(  # noqa: PLR0913 - what `materialize` takes
     )
     if stopped := [check for check in results.failed_checks if check.ends_run]:
         print_errors([check.finding for check in stopped], all_in=folder.out / "problems.txt")
-        return FAILED, None
-    code = GATE_CLOSED if results.not_run or is_closed else DONE
-    return code, results
+        return FAILED
+    return GATE_CLOSED if results.not_run or is_closed else DONE
 
 
 def _selected(

@@ -1,29 +1,21 @@
-"""Results of a run, as JSON and in the terminal, and the record that lets a run be skipped."""
+"""Results of a run, as JSON and in the terminal."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from itertools import chain
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-import eval_assets
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.assets.stored_screen import gate_steps, stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json, print_table
-from eval_assets.config.evaluation import FILE
-from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
 from eval_assets.figures import (
     FigureRecord,
     HumanFigures,
@@ -31,12 +23,7 @@ from eval_assets.figures import (
     JudgeHumanFigures,
     RubricVersionFigures,
 )
-from eval_assets.readers.evaluation.input_files import (
-    file_state,
-    folder_states,
-    named_states,
-    source_fingerprints,
-)
+from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.shown.certificates import (
     certificates_notes,
@@ -68,6 +55,7 @@ from eval_assets.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     import duckdb
 
@@ -198,8 +186,6 @@ def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 Output = Literal["text", "quiet", "json"]
-
-_RECORD = "last_run.json"
 
 _REPORT = "report.html"
 
@@ -385,68 +371,3 @@ def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, 
         JudgeHumanFigures.table: read_figures(connection, JudgeHumanFigures),
     }
     return {table: [row.columns() for row in rows] for table, rows in figures.items()}
-
-
-def unchanged_results(evaluation: Evaluation, database: Path) -> RunResults | None:
-    """Return the results of the last run; None if any of their inputs changed."""
-    try:
-        record = json.loads((evaluation.folder / "out" / _RECORD).read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(record, dict) or record.get("state") != _state(evaluation, database):
-        return None
-    return RunResults(
-        tuple(record["not_run"]), tuple(FailedCheck(**row) for row in record["failed_checks"])
-    )
-
-
-def record_results(evaluation: Evaluation, database: Path, results: RunResults) -> None:
-    """Record a complete run after the database is closed. An unrecorded run is repeated."""
-    state = _state(evaluation, database)
-    with suppress(OSError):
-        (evaluation.folder / "out" / _RECORD).write_text(
-            json.dumps({"state": state, **asdict(results)}, indent=2), "utf-8"
-        )
-
-
-def forget_results(folder: Path) -> None:
-    """Remove the record before a run, which may be killed."""
-    with suppress(OSError):
-        (folder / "out" / _RECORD).unlink(missing_ok=True)
-
-
-def may_be_unchanged(evaluation: Evaluation) -> bool:
-    """Return whether a run depends on files only, not on a model or a ledger server."""
-    return not (evaluation.asks_models or os.environ.get("EVAL_LEDGER"))
-
-
-def _state(evaluation: Evaluation, database: Path) -> str:
-    """Return a fingerprint of everything that a run without live models depends on.
-
-    Files that a run reads count with path, size and time. The date counts because models end on a
-    day, and the environment because it names channels, keys and Dagster's home.
-    """
-    folder, out = evaluation.folder, evaluation.folder / "out"
-    home = Path(os.environ.get("DAGSTER_HOME") or out / "dagster")
-    written = [database, *(out / f"report.{kind}" for kind in ("html", "md", "json"))]
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name.startswith(("EVAL_", "DAGSTER_")) or name.endswith("_KEY")
-    }
-    parts = (
-        version("eval-assets"),
-        datetime.now(tz=UTC).date().isoformat(),
-        sorted(environment.items()),
-        str(folder.resolve()),
-        home.exists(),
-        # Records that `make ui` shows: a run from another folder leaves none there.
-        Path("dagster.yaml").is_file() and (str(Path.cwd()), Path(".dagster").exists()),
-        list(map(file_state, (folder / FILE, folder / ASSIGNMENTS))),
-        list(map(file_state, sorted(folder.glob("ledger.sqlite*")))),
-        folder_states(folder / SESSIONS, besides="out"),
-        folder_states(Path(eval_assets.__file__).parent, besides="__pycache__"),
-        named_states(evaluation),
-        list(map(file_state, written)),
-    )
-    return hashlib.sha256(repr(parts).encode()).hexdigest()

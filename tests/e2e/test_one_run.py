@@ -13,7 +13,7 @@ from eval_assets.cli.materialize import materialize
 from eval_assets.readers.evaluation import read
 from eval_assets.store import connection
 from eval_assets.store.ledger import copies
-from tests.e2e.conftest import AGREEING, PROGRAM, Evaluated, clean_environment, make
+from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
 
 
 @pytest.fixture
@@ -91,42 +91,4 @@ def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated) -> None:
 
 @pytest.mark.slow
 def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(closed_folder: Evaluated) -> None:
-    """Also while figures are printed, and if nothing changed and they are printed again."""
-    assert [
-        code_of_unread_run(closed_folder, last_line)
-        for last_line in ("1  Can we trust our labels?", "Nothing changed")
-    ] == [3, 3]
-
-
-@pytest.fixture(scope="module")
-def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
-    """A folder that each test runs first, which costs nothing if the test before did."""
-    return make(tmp_path_factory.mktemp("shared") / "data", AGREEING)
-
-
-@pytest.mark.slow
-def test_an_unchanged_folder_is_not_run_again(
-    shared_folder: Evaluated, calls: Counter[str]
-) -> None:
-    first = shared_folder.call("run")
-    calls.clear()
-    repeat = shared_folder.call("run")
-    n_rendered = calls["report_page"]
-    forced = shared_folder.call("run", "--force")
-
-    assert (first.returncode, repeat.returncode, forced.returncode) == (0, 0, 0)
-    assert (n_rendered, calls["report_page"]) == (0, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("change", ["labels.csv", "evaluation.yaml", "out/report.html"])
-def test_a_changed_file_is_run_again(
-    shared_folder: Evaluated, calls: Counter[str], change: str
-) -> None:
-    shared_folder.call("run")
-    with (shared_folder.path / change).open("a") as file:
-        file.write("\n")
-    calls.clear()
-    shared_folder.call("run")
-
-    assert calls["report_page"] == 1
+    assert code_of_unread_run(closed_folder, "1  Can we trust our labels?") == 3

@@ -785,7 +785,7 @@ def test_no_figure_of_a_judge_depends_on_a_sealed_label(planted: Evaluated) -> N
         connection.execute("DELETE FROM test_set_uses; DELETE FROM judge_certificates")
 
     def measured() -> tuple[dict[str, list[str]], set[str], set[str]]:
-        output = planted.call("run", "--force").stdout
+        output = planted.call("run").stdout
         report = (planted.path / "out" / "report.md").read_text()
         return tables_on_judges(planted), lines_on_judges(output), lines_on_judges(report)
 

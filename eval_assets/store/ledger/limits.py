@@ -111,15 +111,6 @@ def part_left(
     return left_usd - others_usd - spent_by_shard.get(shard.index, 0.0)
 
 
-def mean_reply_usd(ledger: SqlLedger, judge_id: str) -> float | None:
-    """Return the mean cost of a judge's replies; None if none is known."""
-    mean = sa.select(sa.func.avg(attempts.c.cost_usd)).where(
-        (attempts.c.evaluation == ledger.evaluation) & (attempts.c.judge_id == judge_id)
-    )
-    with ledger.read_transaction() as connection:
-        return connection.scalar(mean)
-
-
 def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]:
     """Return the spending, a row for each judge, model, day or run.
 

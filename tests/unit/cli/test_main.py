@@ -124,9 +124,3 @@ def test_help_lists_commands_by_what_they_are_for() -> None:
 @pytest.mark.parametrize("name", [name for names in main.COMMANDS.values() for name in names])
 def test_help_of_a_command_is_plain_text(name: str) -> None:
     assert "\\" not in CliRunner().invoke(main.program, [name, "--help"]).output
-
-
-def test_help_of_run_states_when_an_unchanged_folder_runs_again() -> None:
-    result = CliRunner().invoke(main.program, ["run", "--help"])
-
-    assert "every asset runs again" in " ".join(result.output.split())

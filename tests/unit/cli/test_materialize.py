@@ -53,7 +53,7 @@ def test_a_single_evaluation_has_records_of_its_own_beside_those_that_several_sh
 
 @pytest.mark.slow
 def test_a_run_is_recorded_where_its_ui_shows_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("DAGSTER_HOME", "EVAL_DATABASE"):
         monkeypatch.setenv(name, "")
@@ -64,11 +64,9 @@ def test_a_run_is_recorded_where_its_ui_shows_it(
         shutil.copytree(TOP / "data" / "sample", tmp_path / "data" / name, ignore=ignored)
 
     options = ["--data", "data/one/"]
-    first = run.main(options, standalone_mode=False)
-    repeat = run.main(options, standalone_mode=False)
+    code = run.main(options, standalone_mode=False)
 
-    assert (first, repeat) == (0, 0)
-    assert "Nothing changed in data/one since the last run" in capsys.readouterr().out
+    assert code == 0
     assert "DAGSTER_HOME" not in os.environ
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "data" / "one" / "out" / "dagster"))
     with dg.DagsterInstance.get() as instance:  # as `make ui EVAL_DATA=data/one` shows it

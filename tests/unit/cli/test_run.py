@@ -1,4 +1,4 @@
-"""Runs of a folder of evaluation folders, and of files that changed or did not."""
+"""Runs of a folder of evaluation folders, and of files that changed."""
 
 import json
 import shutil
@@ -15,9 +15,7 @@ from eval_assets.cli.certificates import certificates
 from eval_assets.cli.exit_codes import FAILED, GATE_CLOSED
 from eval_assets.cli.gates import gates
 from eval_assets.cli.irr import irr
-from eval_assets.cli.results import RunResults, record_results, unchanged_results
 from eval_assets.cli.run import run
-from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect
 from eval_assets.store.gates import evidence_version
 from tests.e2e.conftest import AGREEING, BASE, make
@@ -242,29 +240,3 @@ def test_certificates_of_no_run_are_an_empty_list(capsys: pytest.CaptureFixture[
 
     assert (code, json.loads(printed.out)) == (0, [])
     assert printed.err.startswith("There are no results. Run: ")
-
-
-def test_only_files_that_a_run_reads_start_another_one(measured: Path, tmp_path: Path) -> None:
-    data = measured.relative_to(tmp_path)
-    database = data / "out" / "eval.duckdb"
-
-    def is_unchanged() -> bool:
-        """Return whether a run has nothing to do, and record one if it has."""
-        evaluation = read_evaluation(data)
-        if (results := unchanged_results(evaluation, database)) is None:
-            record_results(evaluation, database, RunResults((), ()))
-        return results is not None
-
-    runs = [is_unchanged()]
-    for name, text in (
-        ("irr.json", "{}"),
-        ("notes/today.md", "Ask Ana."),
-        ("assignments.csv", "response_id,rater_id\n"),
-        ("evaluation.yaml", (data / "evaluation.yaml").read_text() + "\n"),
-    ):
-        (data / name).parent.mkdir(exist_ok=True)
-        (data / name).write_text(text)
-        runs.append(is_unchanged())
-
-    assert runs == [False, True, True, False, False]
-    assert printed_run(measured).out.startswith("Nothing changed in my data since")
