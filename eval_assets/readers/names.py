@@ -336,7 +336,8 @@ def who(name: str) -> Who:
         return Who.HUMAN
     if is_model or _JUDGE.search(words):
         return Who.JUDGE
-    if _GIVEN.search(words) or _PERSON.match(name):
+    is_flag = words.startswith(("is_", "has_"))  # is_gold marks items
+    if (_GIVEN.search(words) and not is_flag) or _PERSON.match(name):
         return Who.HUMAN
     if _CRITERION.search(name):
         return Who.CRITERION

@@ -140,6 +140,7 @@ def _group_column(readings: Sequence[Reading], options: ReadOptions) -> CodedCol
         column
         for column in reading.table.columns
         if column.may_be(Role.GROUP)
+        and not column.may_be(Role.MEASURE)  # prompt_tokens
         and len(column.values) >= _FEWEST_GROUPS
         and not any(column is of for of in roles)
         and (len(reading.items) > 1 or column not in reading.items)

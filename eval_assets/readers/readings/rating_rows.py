@@ -25,6 +25,7 @@ from eval_assets.readers.names import (
     crossed_parts,
     distinct_parts,
     holds_judges,
+    is_rating_word,
     names_judge,
     names_model,
     who,
@@ -755,10 +756,33 @@ class _RatingRows:
             for c in rated
             if c.kind is Kind.WORD and c.order is None and not c.may_be(Role.RATING)
         ]
-        if len(unordered) == len(rated):
+        if len(unordered) < len(rated):
+            self.not_read |= {c.name: "words without an order, beside ratings" for c in unordered}
+            rated = [column for column in rated if column not in unordered]
+        return self._without_strangers(rated)
+
+    def _without_strangers(self, rated: list[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns without those of other values beside the only one called rating.
+
+        What is neither named as a criterion nor given on much the same scale may be anything, such
+        as the priority of a ticket.
+        """
+        named = [column for column in rated if is_rating_word(column.name)]
+        if len(named) != 1:
             return rated
-        self.not_read |= {c.name: "words without an order, beside ratings" for c in unordered}
-        return [column for column in rated if column not in unordered]
+        [best] = named
+        strangers = [
+            column
+            for column in rated
+            if column is not best
+            and column.who is not Who.CRITERION
+            and 2 * len({*column.values} & {*best.values}) <= len(column.values)
+        ]
+        self.not_read |= {
+            c.name: f"beside the rating {best.name}; if it is one: --rating {best.name},{c.name}"
+            for c in strangers
+        }
+        return [column for column in rated if column not in strangers]
 
 
 _MACHINES = {

@@ -107,6 +107,8 @@ def refusal(folder: Path, name: str, content: str, **options: object) -> str:
         ("Same?", lambda ratings, _: int(max(ratings) == min(ratings))),
         ("Rounded", lambda ratings, _: round(sum(ratings) / 3)),
         ("is_long", lambda _, n: "yes" if n % 3 else "no"),
+        ("is_gold", lambda _, n: n % 2),
+        ("prompt_tokens", lambda _, n: 40 + 7 * n),
     ],
 )
 def test_column_that_rates_nothing_is_left_out_with_a_note(
@@ -115,6 +117,33 @@ def test_column_that_rates_nothing_is_left_out_with_a_note(
     ratings = read(tmp_path, "ratings.csv", csv_of(wide((name, column))))
 
     assert one_question(ratings) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("flagged", ("True", "False")),
+        ("approved", ("yes", "no")),
+        ("weight", ("0.31", "1.7", "0.02", "0.44")),
+        ("retries", ("0", "0", "6", "0")),
+        ("nps", ("0", "6", "8", "9", "10")),
+    ],
+)
+def test_column_of_other_values_beside_the_rating_is_left_out(
+    tmp_path: Path, name: str, values: Sequence[str]
+) -> None:
+    rows = [
+        [item, rater, value, values[n % len(values)]]
+        for n, (item, rater, value) in enumerate(sorted(EXPECTED))
+    ]
+    content = csv_of([["item", "rater", "rating", name], *rows])
+
+    ratings = read(tmp_path, "r.csv", content)
+    chosen = read(tmp_path, "r.csv", content, rating=("rating", name))
+
+    assert one_question(ratings) == EXPECTED
+    assert f"--rating rating,{name}" in ratings.not_read[f"r.csv:{name}"]
+    assert len(chosen.questions) == 2
 
 
 @pytest.mark.parametrize("number", [" {n}", "_{n}", ".{n}", "{n}"])
