@@ -210,6 +210,11 @@ class CodedColumn:
         """Whom the header names."""
         return who(self.name)
 
+    @property
+    def holds_emails(self) -> bool:
+        """Whether the values are addresses of people, and not of pages."""
+        return self.kind is Kind.ADDRESS and "@" in self.values[0]
+
     def may_be(self, *roles: Role) -> bool:
         """Return whether the header has the name of one of the roles."""
         return may_be(self.name, *roles)

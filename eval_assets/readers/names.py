@@ -55,16 +55,17 @@ _ROLES = {
     Role.RATER: _words(
         r"raters? annotators? workers? users? labell?er coder assessors? reviewers? evaluator "
         r"judges? judge_?id grader scorer marker examiner juror participant respondent subject "
-        r"turker email e_mail mail completed_by person experts? author initials who your_name "
-        r"full_name prolific username \w+ed_by bewerter(?:in)? bewertende gutachter(?:in)? "
-        r"kodierer(?:in)? annot"
+        r"turker observer email e_mail mail completed_by person experts? author initials who "
+        r"your_name full_name prolific username \w+ed_by bewerter(?:in)? bewertende annot "
+        r"gutachter(?:in)? kodierer(?:in)?"
     ),
     Role.ITEM: _words(
         r"items? ticket row conv conversation message query task url name sample example doc "
         r"document dokument case uuid idx interaction response trace prompt id unit instance index "
         r"question convo indicator instruction story snippet hash text nr number key stimulus "
         r"external antwort beispiel input turn summary pair comparison record span hit hitid essay "
-        r"nummer thread answer dialogue dialog scenario"
+        r"nummer thread answer dialogue dialog scenario aufgabe vorgang fall t(?:\u00e2|a)che tarea "
+        r"caso"
     ),
     Role.RATING: _words(
         r"ratings? scores? labels? values? grades? stars? winner preference preferred votes? "
@@ -174,7 +175,7 @@ _HUMAN = re.compile(
     r"|rater|reviewer|turker|student|ours|sme"
     r"|coder|assessor|teacher|tutor|examiner|moderator|physician|doctor|clinician|radiologist"
     r"|pathologist|lawyer|linguist|lehrer(in)?|tutorin|pr\w{1,2}fer(in)?|gutachter(in)?"
-    r"|bewerter(in)?|evaluateur|evaluador|correcteur)(_|$|\d)"
+    r"|bewerter(in)?|evaluateur|evaluador|correcteur)(_|$|\d)|^(dr|prof|mr|mrs|ms|herr|frau)_\w"
 )
 _GIVEN = re.compile(
     r"(^|_)(labels?|gold|ground_truth|truth|reference|expected|adjudicated)(_|$|\d)"

@@ -22,7 +22,14 @@ from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
-from eval_assets.readers.names import Who, crossed_parts, distinct_parts, is_rating_word, who
+from eval_assets.readers.names import (
+    Who,
+    crossed_parts,
+    distinct_parts,
+    is_rating_word,
+    names_model,
+    who,
+)
 from eval_assets.readers.problems import listed_briefly, nearest
 from eval_assets.readers.rated_items import rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
@@ -361,11 +368,16 @@ def _unnamed_readings(
     readings = []
     for reading in candidates:
         table = reading.table
+        is_of_judge = who(Path(table.file).stem) is Who.JUDGE
         columns = tuple(
             column.name
             for column in table.columns
             if plain(column.name) in questions
-            or (not questions and is_rating_word(column.name) and {*column.rating_words} <= values)
+            or (
+                len(questions) < 2  # noqa: PLR2004 - then a column called score is on the only one
+                and is_rating_word(column.name)
+                and (is_of_judge or {*column.rating_words} <= values)
+            )
         )
         if table in (main.table, *(of.table for of in joined)) or reading.rater or not columns:
             continue
@@ -377,7 +389,7 @@ def _unnamed_readings(
         read = next((of for of in nameless if of.refusal is None), None)
         if read is None or not _item_values(read) & _item_values(main):
             continue
-        if not _names_rater(options, table.file) and who(Path(table.file).stem) is not Who.JUDGE:
+        if not _names_rater(options, table.file) and not is_of_judge:
             judge, rater = (option_text(table, name, table.file) for name in ("judge", "rater"))
             remedy = f"If a judge did, pass {judge}; if a person did, {rater}"
             raise _group(refused(table, "nothing says who gave these ratings", remedy))
@@ -407,7 +419,8 @@ def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
 
 def _n_by_people(reading: Reading) -> int:
     """Return the number of ratings by people."""
-    if reading.judges_only:
+    is_named = reading.rater is not None or any(of.rater for of in reading.rated)
+    if reading.judges_only or (not is_named and _says_judge(Path(reading.table.file).stem)):
         return 0
     return sum(of.column.n_cells for of in reading.rated if not of.is_judge)
 
@@ -450,9 +463,20 @@ def _judges_of_files(
         for file in source.files
         if any(names_file(name, [file]) for name in options.judge)
     }
-    unnamed = [of for of in readings[1:] if of.rater is None and not any(r.rater for r in of.rated)]
-    stems = {of.table.file: Path(of.table.file).stem for of in unnamed}
-    return {file: stem for file, stem in stems.items() if who(stem) is Who.JUDGE} | of_options
+    nameless = [of for of in readings if of.rater is None and not any(r.rater for r in of.rated)]
+    stems = {of.table.file: Path(of.table.file).stem for of in nameless}
+    named = {
+        file: stem
+        for file, stem in stems.items()
+        if _says_judge(stem) or (file != readings[0].table.file and who(stem) is Who.JUDGE)
+    }
+    return named | of_options
+
+
+def _says_judge(stem: str) -> bool:
+    """Return whether a file alone is called like the scores of a judge, unlike llmbar.json."""
+    ends = re.search(r"(judge|rater|verdict|score|rating|grade|judge?ment)s?$", plain(stem))
+    return who(stem) is Who.JUDGE and (names_model(stem) or ends is not None)
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:

@@ -649,7 +649,7 @@ class ItemRows:
         if any(names_judge(c.name) and all(map(names_model, c.values[:50])) for c in reading.items):
             reading.likelihood -= 4  # each row is of a judge, and not an item
         has_names = any(
-            (c.may_be(Role.RATER) or c.kind is Kind.ADDRESS)
+            (c.may_be(Role.RATER) or c.holds_emails)
             and c not in rated
             and c.kind is not Kind.NUMBER
             for c in self.columns

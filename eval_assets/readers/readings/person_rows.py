@@ -69,8 +69,10 @@ def reading_of_person_rows(
     ]
     is_grid = not ids and all(map(_BRACKETED.fullmatch, headers))
     person, by_name = _person(ids, table.columns, choices, is_numbered=is_numbered)
+    names_item = any(column.may_be(Role.ITEM) for column in ids)
+    if not by_name and share_of_people(headers) == 1 and (names_item or not headers[0].isdigit()):
+        return None
     if person is None:
-        names_item = any(column.may_be(Role.ITEM) for column in ids)
         is_wide = bool(crossed) or len(rated) > len(table) or is_grid
         if not is_numbered or names_item or not is_wide:
             return None
@@ -115,7 +117,7 @@ def _person(
 
     def holds_people(column: CodedColumn) -> bool:
         is_name = column.kind is Kind.WORD and share_of_people(column.values) > 0.7
-        return column.kind is Kind.ADDRESS or is_name
+        return column.holds_emails or is_name
 
     names = {plain(column.name) for column in columns}
     for column in ids:
@@ -123,11 +125,7 @@ def _person(
         if beside is not None and names.issuperset(beside):
             return column, True
     for column in ids:
-        if (
-            column is choices.rater_column
-            or column.may_be(Role.RATER)
-            or column.kind is Kind.ADDRESS
-        ):
+        if column is choices.rater_column or column.may_be(Role.RATER) or column.holds_emails:
             return column, True
     for column in ids:
         if column.may_be(Role.ITEM) and "name" in plain(column.name) and holds_people(column):

@@ -25,6 +25,7 @@ from eval_assets.readers.names import (
     crossed_parts,
     distinct_parts,
     holds_judges,
+    is_first_name,
     is_rating_word,
     names_judge,
     names_model,
@@ -45,6 +46,9 @@ _MOST_RATERS = 20_000
 _MOST_CANDIDATES = 6
 _MOST_COPIES = 0.03
 """Share of ratings that may be second submissions."""
+
+_FEWEST_NUMBERS = 20
+"""Numbers that no rater repeats, from which on they are those of items, whatever their header."""
 
 _FEW_ROWS = 12
 _MOST_KEY_COLUMNS = 9
@@ -139,11 +143,14 @@ def _may_name_raters(
         return False
     if column.n_distinct == 1 and not (is_named or column.origin or holds_judges(column.name)):
         return False
-    if column.order is not None and len(names) > 1 and not (column.origin or is_number):
+    are_letters = is_named and all(len(name) == 1 for name in names) and len(ratings) > 1
+    is_ordered = column.order is not None and len(names) > 1
+    if is_ordered and not (column.origin or is_number or are_letters):
         return False  # the words are ratings
     # Raters are not called like ratings.
     folded = {name.casefold() for name in names}
-    return is_number or not any(
+    is_score = names_judge(column.name) and any(c.n_distinct == len(table) for c in table.columns)
+    return (is_number and not is_score) or not any(
         folded == {word.casefold() for word in other.rating_words}
         for other in ratings
         if other is not column and len(other.values) <= _MOST_RATERS
@@ -392,10 +399,12 @@ class _RatingRows:
         if not holds_judges(self.rater.name) or not kinds:
             return False
         if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
-            has_model = any(map(names_model, self.rater.values[:50]))
-            if has_model and Who.HUMAN in kinds:
+            names = self.rater.values[:50]
+            has_model = any(map(names_model, names))
+            if has_model and (Who.HUMAN in kinds or any(map(is_first_name, names))):
                 return False  # each name says for itself: human_1 beside gpt-4
-            return has_model or not all(kind.is_human for kind in kinds)
+            has_scores = any(names_score(of) for of in self.columns if of is not self.rater)
+            return has_model or not (has_scores or all(kind.is_human for kind in kinds))
         return Who.HUMAN not in kinds
 
     def _likelihood(self, reading: Reading, per_item: float) -> float:
@@ -567,7 +576,12 @@ class _RatingRows:
         if column.may_be(Role.RATING, *_DESCRIBES):
             return False
         is_word = column.kind is Kind.WORD and column.order is None
-        return column.may_be(Role.ITEM, Role.SYSTEM) or is_word
+        is_number = column.is_whole and self._size(column) >= _FEWEST_NUMBERS
+        return (
+            column.may_be(Role.ITEM, Role.SYSTEM)
+            or is_word
+            or (is_number and self._is_key([column]))
+        )
 
     def _pool(self, columns: Sequence[CodedColumn], depth: int) -> Sequence[CodedColumn]:
         if depth == 1:

@@ -146,6 +146,83 @@ def test_column_of_other_values_beside_the_rating_is_left_out(
     assert len(chosen.questions) == 2
 
 
+@pytest.mark.parametrize(
+    ("item", "rater", "names"),
+    [
+        ("item", "rater", ("A", "B", "C")),
+        ("item", "judge", ("Wei", "Priya", "Olu")),
+        ("Aufgabe", "evaluator", ("expert 1", "expert 2", "expert 3")),
+        ("nr_x", "email", ("a@x.example", "b@x.example", "c@x.example")),
+    ],
+)
+@pytest.mark.parametrize("ending", ["", ".0", "/5"])
+def test_raters_of_any_name_are_read_from_their_column(
+    tmp_path: Path, item: str, rater: str, names: Sequence[str], ending: str
+) -> None:
+    rows = [
+        [n, name, f"{1 + (2 * n + (n + j) * j % 3) % 5}{ending}"]
+        for n in range(24)
+        for j, name in enumerate(names)
+    ]
+
+    ratings = read(tmp_path, "r.csv", csv_of([[item, rater, "rating"], *rows]))
+
+    assert {*raters(ratings)} == {*names}
+    assert len(ratings.ratings) == len(rows)
+    assert ratings.ratings["item"].nunique() == 24
+
+
+@pytest.mark.parametrize(
+    "names", [("Dr. Meyer", "Prof. Kato", "Dr. Singh"), ("1", "2", "3"), ("user_7", "user_9")]
+)
+def test_pages_are_items_and_columns_beside_them_people(
+    tmp_path: Path, names: Sequence[str]
+) -> None:
+    rows = [
+        [f"https://x.example/{n}", *(1 + (2 * n + n * j % 3) % 5 for j, _ in enumerate(names))]
+        for n in range(24)
+    ]
+
+    ratings = read(tmp_path, "r.csv", csv_of([["item", *names], *rows]))
+
+    assert raters(ratings) == tuple(names)
+    assert ratings.ratings["item"].nunique() == 24
+
+
+@pytest.mark.parametrize(
+    ("file", "header"),
+    [
+        ("gpt-4o.csv", "score"),
+        ("llm_judge_scores.csv", "rating"),
+        ("judge.csv", "points"),
+        ("claude_scores.csv", "verdict"),
+    ],
+)
+@pytest.mark.parametrize("rated", ["points", "helpfulness"])
+def test_scores_in_a_file_called_like_a_judge_are_on_the_only_question(
+    tmp_path: Path, file: str, header: str, rated: str
+) -> None:
+    rows = [[item, rater, value] for item, rater, value in sorted(EXPECTED)]
+    (tmp_path / "people.csv").write_text(csv_of([["item", "rater", rated], *rows]))
+    scores = [[item, of(item, RATERS[1])] for item in ITEMS]
+    (tmp_path / file).write_text(csv_of([["item", header], *scores]))
+
+    ratings = read_ratings([tmp_path], ReadOptions())
+
+    assert one_question(ratings) == EXPECTED
+    assert len(ratings.scores) == len(ITEMS)
+    assert {*ratings.scores["question"]} == {*ratings.ratings["question"]}
+
+
+def test_scores_alone_are_those_of_the_model_that_the_file_is_called_like(tmp_path: Path) -> None:
+    scores = [[item, of(item, RATERS[1])] for item in ITEMS]
+
+    ratings = read(tmp_path, "gpt4_scores.csv", csv_of([["item", "score"], *scores]))
+
+    assert {*ratings.scores["judge"]} == {"gpt4_scores"}
+    assert not len(ratings.ratings)
+
+
 @pytest.mark.parametrize("number", [" {n}", "_{n}", ".{n}", "{n}"])
 def test_columns_named_rating_with_a_number_are_raters(tmp_path: Path, number: str) -> None:
     """Programs number columns of one name from the second one on."""
