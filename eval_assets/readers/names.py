@@ -64,8 +64,8 @@ _ROLES = {
         r"document dokument case uuid idx interaction response trace prompt id unit instance index "
         r"question convo indicator instruction story snippet hash text nr number key stimulus "
         r"external antwort beispiel input turn summary pair comparison record span hit hitid essay "
-        r"nummer thread answer dialogue dialog scenario aufgabe vorgang fall t(?:\u00e2|a)che tarea "
-        r"caso"
+        r"nummer thread answer dialogue dialog scenario aufgabe vorgang fall tarea caso "
+        r"t(?:\u00e2|a)che"
     ),
     Role.RATING: _words(
         r"ratings? scores? labels? values? grades? stars? winner preference preferred votes? "
