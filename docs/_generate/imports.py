@@ -11,7 +11,6 @@ INTRODUCTION = """
 
     eval-assets check EXPORT                                     # measures it at once
     eval-assets import EXPORT --data FOLDER                      # makes an evaluation folder of it
-    eval-assets import label-studio EXPORT --data FOLDER         # if the tool is not recognised
 
 An import ends with an account of all that it stored, and of every field and record that it did
 not use. If ratings or scores would be lost, nothing is written and the exit code is 1;
@@ -29,10 +28,8 @@ Label Studio's raters are numbers of users, and Argilla's are ids of users, as i
 EXPORTS = {
     "argilla": '`dataset.records.to_json("records.json")`',
     "braintrust": "experiment or Logs: export icon, JSON or CSV",
-    "chat": "the JSONL file itself",
     "deepeval": "the folder `.deepeval`",
     "every-eval-ever": "the folder of its JSON files",
-    "hugging-face": "`dataset.to_json(file)`, or a page of the dataset viewer's `/rows`",
     "inspect-ai": "the folder `logs`",
     "label-studio": "project: Export, JSON",
     "langfuse": "Traces and Scores: Export, JSON; or pages of the API",

@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 import yaml
 
@@ -19,17 +17,17 @@ from eval_assets.config.evaluation import FILE
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
-from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
-from eval_assets.readers.ratings import read_ratings
+from eval_assets.readers.ratings import read_ratings, tables_of_export
 from eval_assets.readers.readings.table_reading import METRIC, UNLIKE
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
-from eval_assets.readers.values import in_utc, likely_scale, order_of, parsed_ratings
-from eval_assets.scale import BINARY, LIKERT5, Level, Scale
+from eval_assets.readers.values import in_utc, order_of
+from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.wording import counted
 
 if TYPE_CHECKING:
@@ -114,17 +112,60 @@ class _Files:
         return {"show": ["model_name"]} if _PUBLISHED & names else None
 
 
-def draft_of_export(
-    export: Export, folder: Path, *, name: str, tool: str
-) -> tuple[list[Path], list[str]]:
-    """Write the evaluation folder of an export; return the files written, and notes on scores.
+def draft_of_export(export: Export, folder: Path, *, tool: str) -> Draft:
+    """Write the evaluation folder of an export, with its remarks, replies and unrated responses.
 
     Raises:
+        ExceptionGroup: Of an InputError for each rating that cannot be used.
         InputError: If one of the files exists already, or cannot be written.
     """
-    tables = {file: rows for file, rows in _export_tables(export).items() if len(rows) > 1}
-    evaluation, notes = _export_evaluation(export, name=name, tool=tool)
-    return write_new_files(folder, {FILE: evaluation, **tables}), notes
+    columns = list(dict.fromkeys(key for cells in export.responses.values() for key in cells))
+    contents: dict[str, Rows] = {
+        _RESPONSES: [
+            ("response_id", *columns),
+            *(
+                (name, *(cells.get(column, "") for column in columns))
+                for name, cells in export.responses.items()
+            ),
+        ],
+        _LABELS: [
+            ("response_id", "question_id", "rater_id", "rating", "labelled_at", "notes"),
+            *(
+                (*key, rating, in_utc(time) or "", export.remarks.get(key, ""))
+                for key, (rating, time) in export.ratings.items()
+            ),
+        ],
+        JUDGE_SCORES: [
+            ("response_id", "question_id", "judge_model", "score", "raw_output"),
+            *((*key, score, reply) for key, (score, reply) in export.scores.items()),
+        ],
+    }
+    tables, rubric = None, [EXAMPLE_QUESTION]
+    if any(rating for rating, _ in (*export.ratings.values(), *export.scores.values())):
+        tables = tables_of_export(export, file=tool, tool=tool)
+        drafted = {str(entry["id"]): entry for entry in _rubric(tables)}
+        rubric = [
+            {"id": name, **drafted.get(name, {"scale": "binary"}), "question": of.text}
+            for name, of in export.questions.items()
+        ]
+    models = dict.fromkeys(model for _, _, model in export.scores)
+    sections = {
+        "name": folder.resolve().name,
+        "rubric": rubric,
+        "judges": recorded_judges((model, JUDGE_SCORES) for model in models),
+    }
+    head = _HEAD.format(source=f"an export of {tool}") if tables else _WITHOUT_RATINGS
+    files = write_new_files(
+        folder,
+        {
+            FILE: head + as_yaml(sections),
+            **{name: rows for name, rows in contents.items() if len(rows) > 1},
+        },
+    )
+    if tables is None:
+        return Draft(files, [])
+    # The account of an import lists what was not read.
+    return Draft(files, _notes(replace(tables, notes=(), not_read={}), writes_responses=False))
 
 
 def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) -> Draft:
@@ -135,11 +176,10 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
         InputError: If one of the files exists already.
     """
     tables = read_ratings(paths, options)
-    name = folder.resolve().name
     if tables.tool is not None:
-        tool, export = import_files(paths, source=tables.tool)
-        files, notes = draft_of_export(export, folder, name=name, tool=tool)
-        return Draft(files, (*tables.notes, *notes))
+        tool, export = import_files(paths)
+        draft = draft_of_export(export, folder, tool=tool)
+        return replace(draft, notes=(*tables.notes, *draft.notes))
     ids = _response_ids(tables)
     responses = _response_rows(tables, ids)
     contents: dict[str, Content] = {_RESPONSES: responses}
@@ -150,7 +190,7 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
         contents[JUDGE_SCORES] = _score_rows(tables, tables.scores, ids)
         names = map(str, tables.scores["judge"].unique())
         judges = recorded_judges((judge, JUDGE_SCORES) for judge in names)
-    sections = {"name": name, "rubric": _rubric(tables), "judges": judges}
+    sections = {"name": folder.resolve().name, "rubric": _rubric(tables), "judges": judges}
     head = _HEAD.format(source=listed_briefly([path.name for path in paths]))
     files = write_new_files(folder, {FILE: head + as_yaml(sections), **contents})
     tasks = [*_tasks_of_texts(responses), *_tasks_of_words(tables)]
@@ -565,7 +605,7 @@ def _tasks_of_words(tables: RatingTables) -> list[str]:
     return [f"in {FILE}, write {words}, and leave out their level, unless they have no order"]
 
 
-# Drafts of exports, which hold remarks and replies, too.
+# Writing.
 
 
 def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
@@ -606,85 +646,6 @@ def _as_bytes(content: Content) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(content)
     return text.getvalue().encode()
-
-
-def _export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
-    """Return the rows of each file of an export, their header first."""
-    columns = list(dict.fromkeys(key for cells in export.responses.values() for key in cells))
-    return {
-        "responses.csv": [
-            ("response_id", *columns),
-            *(
-                (name, *(cells.get(column, "") for column in columns))
-                for name, cells in export.responses.items()
-            ),
-        ],
-        "labels.csv": [
-            ("response_id", "question_id", "rater_id", "rating", "labelled_at", "notes"),
-            *(
-                (*key, rating, in_utc(time) or "", export.remarks.get(key, ""))
-                for key, (rating, time) in export.ratings.items()
-            ),
-        ],
-        JUDGE_SCORES: [
-            ("response_id", "question_id", "judge_model", "score", "raw_output"),
-            *((*key, score, reply) for key, (score, reply) in export.scores.items()),
-        ],
-    }
-
-
-def _export_evaluation(export: Export, *, name: str, tool: str) -> tuple[str, list[str]]:
-    """Return evaluation.yaml with a question for each rated criterion and a judge per scorer.
-
-    A scale that the export does not hold fits the ratings of humans, if there are any: a mistyped
-    score of a judge would widen it, and ratings on a wider scale seem to agree more. The notes name
-    scores off it.
-    """
-    by_people, by_judges = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    for cells, by_question in ((export.ratings, by_people), (export.scores, by_judges)):
-        for (_, question_id, _), (rating, _) in cells.items():
-            by_question[question_id] += [rating] if rating else []
-    rubric: list[dict[str, object]] = []
-    scales: dict[str, Scale] = {}
-    for question_id, question in export.questions.items():
-        entry: dict[str, object] = {"id": question_id, "question": question.text}
-        if question.scale is None:
-            ratings = by_people[question_id] or by_judges[question_id]
-            scale, level = drafted_scale(ratings)
-            scales[question_id] = scale
-            entry |= scale_entries(scale, level)
-        else:
-            entry |= scale_entries(question.scale, question.level)
-        rubric.append(entry)
-    models = dict.fromkeys(model for _, _, model in export.scores)
-    judges = recorded_judges((model, JUDGE_SCORES) for model in models)
-    head = _HEAD.format(source=f"an export of {tool}") if export.questions else _WITHOUT_RATINGS
-    sections = {"name": name, "rubric": rubric or [EXAMPLE_QUESTION], "judges": judges}
-    notes = []
-    for question_id, scale in scales.items():
-        values = parsed_ratings(FileColumn.of(by_judges[question_id])).values_on(scale)
-        n_off = int((~np.isnan(values) & ~scale.spans(values)).sum())
-        if n_off:
-            notes.append(
-                f"{counted(n_off, 'judge score')} of {question_id} {'is' if n_off == 1 else 'are'} "
-                f"off the scale of its labels ({scale.described()}), and will be stored as "
-                f"out_of_range. If raters saw a wider scale, write it in {FILE}"
-            )
-    return head + as_yaml(sections), notes
-
-
-def drafted_scale(ratings: Sequence[str | None]) -> tuple[Scale, Level | None]:
-    """Return scale and level that fit the ratings of a question; no level if it is the usual one.
-
-    Examples:
-        >>> scale_entries(*drafted_scale(["1", "5"])), drafted_scale(["kind", "rude"])[1]
-        ({'scale': 'likert5'}, 'nominal')
-    """
-    cells = parsed_ratings(FileColumn.of(ratings))
-    scale = likely_scale(cells, level=None)
-    if scale is not None:
-        return scale, None
-    return likely_scale(cells, level="nominal") or BINARY, "nominal"  # words in no known order
 
 
 def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:

@@ -22,6 +22,12 @@ from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
+from eval_assets.readers.importers.tool_exports import (
+    export_of,
+    questions_of_export,
+    readings_of_export,
+    tool_of,
+)
 from eval_assets.readers.names import (
     Who,
     crossed_parts,
@@ -59,12 +65,6 @@ from eval_assets.readers.sources import (
     joined_tables,
     tables_of,
     with_words,
-)
-from eval_assets.readers.tool_ratings import (
-    export_of,
-    questions_of_export,
-    readings_of_export,
-    tool_of,
 )
 from eval_assets.readers.values import scale_from_one, scale_text, wider_scale
 from eval_assets.scale import Scale
@@ -193,6 +193,16 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
 def _names_rater(options: ReadOptions, file: str) -> bool:
     """Return whether an option says who rated in a file."""
     return any(names_file(name, [file]) for name in (*options.rater, *options.judge))
+
+
+def tables_of_export(export: Export, *, file: str, tool: str) -> RatingTables:
+    """Return what another tool exported to a file.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each rating that cannot be used.
+    """
+    readings = tuple(readings_of_export(export, file=file))
+    return _read(_RatingSource([], (file,), readings, export, tool), ReadOptions(), None)[0]
 
 
 # One reading of all files.

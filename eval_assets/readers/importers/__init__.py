@@ -18,7 +18,5 @@ TOOLS = {
     "deepeval": "evaluation_tools",
     "lm-eval": "evaluation_tools",
     "potato": "labelling_tools",
-    "chat": "labelling_tools",
-    "hugging-face": "labelling_tools",
 }
 """Module of each tool's importer, in the order of recognition, the surest first."""

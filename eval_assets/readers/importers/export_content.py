@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from eval_assets.readers.formats.table import as_text, plain
 from eval_assets.readers.names import Who, who
-from eval_assets.readers.problems import input_error, nearest, quoted
 from eval_assets.scale import BINARY, Scale
 
 Record = Mapping[str, Any]
@@ -231,28 +230,6 @@ class Export:
             for option in options:
                 text = f"{name} Does this option apply: {option}?"
                 self.questions[f"{name}/{option}"] = Question(text, BINARY, "nominal")
-
-    def join_questions(self, name: str, scores: Sequence[str]) -> None:
-        """Rename questions to one, whose judges are those of all of them.
-
-        Raises:
-            InputError: If the export has no such question, or one judge would score twice.
-        """
-        missing = [score for score in scores if score not in self.questions]
-        if missing:
-            remedy = nearest(missing[0], self.questions)
-            raise input_error("--question", f"no score is named {quoted(missing[0])}", remedy)
-        for rated in (self.ratings, self.scores, self.remarks):
-            keys = [(r, name if q in scores else q, rater) for r, q, rater in rated]
-            if len(set(keys)) < len(keys):
-                message = f"one rater or judge gave several of {', '.join(scores)}"
-                raise input_error("--question", message, "Join scores of different judges")
-            values = list(rated.values())
-            rated.clear()
-            rated.update(zip(keys, values, strict=True))  # type: ignore[arg-type]
-        first = self.questions[scores[0]]
-        self.questions = {q: of for q, of in self.questions.items() if q not in scores}
-        self.questions[name] = Question(name, first.scale, first.level)
 
     def add_missing_responses(self) -> None:
         """Add a response without text for each rated one that the export does not hold."""

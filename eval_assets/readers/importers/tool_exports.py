@@ -2,29 +2,24 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 
-import numpy as np
-
-from eval_assets.errors import InputError
-from eval_assets.readers.formats.contents import FORMATS, FileContent, content_of, format_of, loaded
-from eval_assets.readers.formats.files import (
-    is_working_file,
-)
-from eval_assets.readers.formats.table import FileTable, plain
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputError, InputProblem, gathered
+from eval_assets.readers.columns import CodedColumn, CodedTable
+from eval_assets.readers.formats.contents import FileContent, content_of, loaded
+from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.importers import TOOLS
-from eval_assets.readers.importers.export_content import (
-    IMPORTERS,
-    Export,
-    Importer,
-    ReadRecord,
-    Record,
-)
+from eval_assets.readers.importers.export_content import IMPORTERS, Export, ReadRecord, Record
 from eval_assets.readers.problems import input_error
+from eval_assets.readers.readings.table_reading import RatedColumn, Reading
+from eval_assets.readers.sources import files_in
+from eval_assets.wording import counted
 
 _PAGES = ("data", "results", "rows", "traces", "scores", "runs", "events", "records", "items")
 """Keys under which a page of an API holds its records."""
@@ -41,48 +36,101 @@ _SAMPLE = 20
 """Records from which the tool is recognised."""
 
 
-def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Export]:
-    """Return the tool that wrote the files, recognised unless `source` names it, and their content.
+def import_files(paths: Sequence[Path]) -> tuple[str, Export]:
+    """Return the tool that wrote files or folders, recognised by their records, and their content.
 
     Raises:
         ExceptionGroup: Of an InputError for each file that cannot be read, or if no tool's form
             is recognised.
     """
     records: list[Record] = []
-    problems: list[InputError] = []
-    for path in paths:
-        try:
-            records += read_records(path)
-        except InputError as error:
-            problems.append(error)
-    recognised = [] if problems else recognised_tools(records)
-    if source and recognised and not _recognises(source, records):
-        message = f"no record has the form of {source}; they look like {recognised[0]}"
-        problems.append(input_error(str(paths[0]), message, f"Name {recognised[0]}, or no tool"))
-    tools = [] if problems else [source] if source else recognised
-    if tools:
-        export = import_records(records, tool=tools[0])
+    problems: list[InputProblem] = []
+    for path in files_in(paths):
+        with gathered(problems):
+            records += _records_of(content_of(path, file=str(path)))
+    tool = None if problems else _tool_of(records)
+    if tool is not None:
+        export = _import_records(records, tool)
         if export.responses:
-            return tools[0], export
+            return tool, export
         notes = "".join(f", and {count:,} {note}" for note, count in export.notes.items())
-        message = f"this export of {tools[0]} holds no responses{notes}"
-        problems.append(input_error(str(paths[0]), message, "Export what was rated, too"))
-    if not problems:
+        message = f"this export of {tool} holds no responses{notes}"
+        remedy = "Export what was rated, too"
+    elif not problems:
         keys = ", ".join(list(records[0])[:8]) if records else "nothing"
         message = f"no tool's export is recognised in it: its records hold {keys}"
-        remedy = (
-            f"Name the tool, one of {', '.join(TOOLS)}, or if it is a table of ratings, run "
-            f"eval-assets init {quote(str(paths[0]))}"
+        remedy = f"If it is a table of ratings, run eval-assets init {quote(str(paths[0]))}"
+    if not problems:
+        problems.append(InputProblem(str(paths[0]), None, None, message, remedy))
+    raise ExceptionGroup("the export cannot be imported", [InputError(of) for of in problems])
+
+
+def tool_of(content: FileContent) -> str | None:
+    """Return the tool that wrote a file, by the form of its first records; None if it is none's."""
+    return _tool_of(_records_of(content, n_rows=_SAMPLE))
+
+
+def export_of(contents: Sequence[FileContent], tool: str) -> Export:
+    """Return what files of one tool hold together.
+
+    Raises:
+        InputError: If they hold no ratings and no scores.
+    """
+    export = _import_records([of for content in contents for of in _records_of(content)], tool)
+    if export.ratings or export.scores:
+        return export
+    n_responses = counted(len(export.responses), "response")
+    message = f"this export of {tool} holds {n_responses}, but no ratings and no scores"
+    message += "".join(f"; {n:,} {loss}" for loss, n in export.losses.items())
+    remedy = "Export the ratings, too, or make a folder in which raters label the responses"
+    raise input_error(contents[0].file, message, remedy)
+
+
+def readings_of_export(export: Export, *, file: str) -> list[Reading]:
+    """Return the ratings of people and the scores of judges as readings."""
+    ratings = [(*key, value, time) for key, (value, time) in export.ratings.items()]
+    scores = [(*key, value, "") for key, (value, _) in export.scores.items() if value]
+    readings = []
+    for rows, is_judge in ((ratings, False), (scores, True)):
+        if not rows:
+            continue
+        names = ("item", "question", "judge" if is_judge else "rater", "rating", "time")
+        items, questions, raters, values, times = columns = [
+            CodedColumn.of(name, cells)
+            for name, cells in zip(names, zip(*rows, strict=True), strict=True)
+        ]
+        reading = Reading(
+            table=CodedTable(columns, FileColumn.repeat(file, len(rows)), range(1, len(rows) + 1)),
+            items=[items],
+            rated=[RatedColumn(values)],
+            rater=raters,
+            question=questions,
+            time=times,
+            judges_only=is_judge,
+            people_only=not is_judge,
         )
-        problems.append(input_error(str(paths[0]), message, remedy))
-    raise ExceptionGroup("the export cannot be imported", problems)
+        readings.append(reading)
+    return readings
 
 
-def import_records(records: Iterable[Record], *, tool: str) -> Export:
-    """Return the content of a tool's records."""
+def questions_of_export(export: Export) -> dict[str, RubricQuestion]:
+    """Return the questions whose scales the export declares."""
+    return {
+        name: RubricQuestion(
+            name,
+            of.text or name,
+            of.scale,
+            of.level or of.scale.default_level(),  # type: ignore[arg-type] # it is a level
+        )
+        for name, of in export.questions.items()
+        if of.scale is not None
+    }
+
+
+def _import_records(records: Sequence[Record], tool: str) -> Export:
     read = [ReadRecord(record) for record in records]
     export = Export(n_records=len(read))
-    _importer(tool).read(read, export)
+    IMPORTERS[tool].read(read, export)
     export.split_selections()
     export.add_missing_responses()
     export.unused_fields.update(path for record in read for path in record.unread())
@@ -92,65 +140,36 @@ def import_records(records: Iterable[Record], *, tool: str) -> Export:
     return export
 
 
-def recognised_tools(records: Sequence[Record]) -> list[str]:
-    """Return the tools that recognise most of the first records."""
-    counts = {tool: _recognises(tool, records) for tool in TOOLS}
-    most = max(counts.values())
-    return [tool for tool, count in counts.items() if count == most and most]
+def _tool_of(records: Sequence[Record]) -> str | None:
+    """Return the tool that recognises most of the first records; None if none does."""
+    for module in set(TOOLS.values()):
+        import_module(f"{__package__}.{module}")
+    counts = {
+        tool: sum(bool(IMPORTERS[tool].recognises(record)) for record in records[:_SAMPLE])
+        for tool in TOOLS
+    }
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] else None
 
 
-def _recognises(tool: str, records: Sequence[Record]) -> int:
-    return sum(map(bool, map(_importer(tool).recognises, records[:_SAMPLE])))
-
-
-def read_records(path: Path) -> list[Record]:
-    """Return the records of a file, or of every file in a folder.
-
-    A JSON file holds a list of records, one record, or a page of an API's records; a log of
-    inspect_ai (.eval) is one record.
-
-    Raises:
-        InputError: If a file cannot be read, or holds something else.
-    """
-    if path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if file.is_file()]
-        return [
-            record
-            for file in files
-            if format_of(file) in (*FORMATS, ".eval") and not is_working_file(file)
-            for record in read_records(file)
-        ]
-    return records_of_content(content_of(path, file=str(path)))
-
-
-def records_of_content(content: FileContent, *, n_rows: int | None = None) -> list[Record]:
-    """Return the records in the content of a file, of tables only some rows.
+def _records_of(content: FileContent, *, n_rows: int | None = None) -> list[Record]:
+    """Return the records of a list, a page of an API or a log, or the first rows of tables.
 
     Raises:
         InputError: If a row cannot be read.
     """
-    if content.bad_rows:
-        raise InputError(content.bad_rows[0])
+    for problem in (*content.bad_rows, *(of for _, t in content.tables for of in t.bad_rows)):
+        raise InputError(problem)
     if content.document is not None:
         return list(_unpaged(content.document))
     records: list[Record] = []
     for _, table in content.tables:
-        if table.bad_rows:
-            raise InputError(table.bad_rows[0])
-        rows = np.arange(len(table) if n_rows is None else min(n_rows, len(table)))
-        records += records_of(table.take(rows))
+        columns = [islice(column, n_rows) for column in table.columns.values()]
+        records += [
+            dict(zip(table.columns, map(_parsed_cell, row), strict=True))
+            for row in zip(*columns, strict=True)
+        ]
     return records
-
-
-def records_of(table: FileTable) -> list[Record]:
-    """Return the rows of a table, including objects and lists in its cells."""
-    rows = zip(*table.columns.values(), strict=True)
-    return [dict(zip(table.columns, map(_parsed_cell, row), strict=True)) for row in rows]
-
-
-def _importer(tool: str) -> Importer:
-    import_module(f"{__package__}.{TOOLS[tool]}")
-    return IMPORTERS[tool]
 
 
 def _unpaged(value: object) -> Iterator[Record]:
@@ -160,23 +179,24 @@ def _unpaged(value: object) -> Iterator[Record]:
             for item in value:
                 yield from _unpaged(item)
         case dict() if not value.keys() & _RECORD_KEYS and (
-            key := next((k for k in _PAGES if _is_list_of_records(value.get(k))), None)
+            pages := [
+                page
+                for key in _PAGES
+                if isinstance(page := value.get(key), list)
+                and page
+                and all(isinstance(record, dict) for record in page)
+            ]
         ):
-            yield from _unpaged(value[key])
+            yield from _unpaged(pages[0])
         case dict():
             yield value
-
-
-def _is_list_of_records(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
 
 
 def _parsed_cell(cell: object) -> object:
     if not isinstance(cell, str) or not cell.lstrip().startswith(("{", "[")):
         return cell
-    try:
+    with suppress(ValueError):
         return loaded(cell)
-    except ValueError:
-        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return ast.literal_eval(cell)  # as pandas writes objects
-        return cell
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(cell)  # as pandas writes objects
+    return cell

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -11,7 +10,7 @@ from eval_assets.cli.import_ import import_
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
-from tests.unit.readers.importers.exports import EXPORTS, written
+from tests.unit.readers.importers.exports import written
 
 
 @pytest.fixture
@@ -37,6 +36,9 @@ def test_a_folder_is_written_and_what_was_not_understood_is_listed(
         f"wrote {tmp_path}/mine/responses.csv\n"
         f"wrote {tmp_path}/mine/labels.csv\n"
         f"wrote {tmp_path}/mine/judge_scores.csv\n"
+        "read 8 ratings by r1@example.org, r2@example.org and 2 scores by judge-1.\n"
+        "scale guessed from the ratings: 1, 2, 3, 4, 5 (quality); 0, 1 (correct). "
+        "Correct it in evaluation.yaml.\n"
         "label-studio: 2 records read\n"
         "stored: 2 responses, 8 ratings by 2 raters, 2 scores by 1 judge\n"
         "not used: 4 results of type textarea are not ratings\n"
@@ -55,26 +57,16 @@ def test_a_folder_is_written_and_what_was_not_understood_is_listed(
 def test_an_export_without_ratings_is_drafted_with_an_example_of_a_question(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / f"chat.{EXPORTS['chat'][0]}").write_text(written("chat"))
+    tasks: list[object] = [
+        {"id": k, "data": {"response": f"text {k}"}, "annotations": []} for k in (1, 2)
+    ]
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks))
 
-    result = invoke(tmp_path / "chat.jsonl", "--data", tmp_path / "mine")
+    result = invoke(tmp_path / "tasks.json", "--data", tmp_path / "mine")
 
-    assert "chat: 1 record read\nstored: 2 responses\n" in result.stdout
+    assert "label-studio: 2 records read\nstored: 2 responses\n" in result.stdout
     assert [q.id for q in read_evaluation(tmp_path / "mine").rubric] == ["helpfulness"]
     assert "only an example" in (tmp_path / "mine" / "evaluation.yaml").read_text()
-
-
-def test_the_tool_may_be_named_first(tmp_path: Path, export: Path) -> None:
-    result = invoke("label-studio", export, "--data", tmp_path / "mine")
-
-    assert "label-studio: 2 records read\n" in result.stdout
-
-
-def test_a_tool_without_files_is_misuse(tmp_path: Path) -> None:
-    result = invoke("argilla", "--data", tmp_path / "mine")
-
-    assert isinstance(result.exception, click.UsageError)
-    assert str(result.exception) == "Name the files that argilla exported."
 
 
 def test_nothing_is_written_if_ratings_would_be_lost(tmp_path: Path) -> None:
@@ -96,11 +88,3 @@ def test_nothing_is_written_if_ratings_would_be_lost(tmp_path: Path) -> None:
     assert not (tmp_path / "mine").exists()
     assert invoke(path, "--data", tmp_path / "mine", "--allow-loss").return_value == 0
     assert (tmp_path / "mine" / "labels.csv").exists()
-
-
-def test_a_question_names_the_scores_that_it_joins(tmp_path: Path, export: Path) -> None:
-    result = invoke(export, "--data", tmp_path / "mine", "--question", "good")
-
-    assert isinstance(result.exception, click.UsageError)
-    invoke(export, "--data", tmp_path / "mine", "--question", "good=quality")
-    assert [q.id for q in read_evaluation(tmp_path / "mine").rubric] == ["correct", "good"]

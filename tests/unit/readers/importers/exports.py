@@ -420,33 +420,6 @@ POTATO: Json = [
     )
 ]
 
-HUGGING_FACE: Json = {
-    "features": [],
-    "rows": [
-        {
-            "row_idx": number,
-            "row": {"prompt": "Why?", "response": text, "helpfulness": ratings, "length": 8},
-            "truncated_cells": [],
-        }
-        for number, text, ratings in ((0, "Because.", [4, 5]), (1, "Dunno.", [1, 2]))
-    ],
-    "num_rows_total": 2,
-}
-
-CHAT: Json = [
-    {
-        "id": "c1",
-        "model": "m1",
-        "messages": [
-            {"role": "system", "content": "Be kind."},
-            {"role": "user", "content": "Why?"},
-            {"role": "assistant", "content": "Because."},
-            {"role": "user", "content": [{"type": "text", "text": "And?"}]},
-            {"role": "assistant", "content": "Dunno."},
-        ],
-    }
-]
-
 EVERY_EVAL_EVER: Json = [
     {
         "schema_version": "0.3.0",
@@ -555,8 +528,6 @@ EXPORTS: dict[str, tuple[str, Json]] = {
     "deepeval": ("json", DEEPEVAL),
     "lm-eval": ("jsonl", LM_EVAL),
     "potato": ("jsonl", POTATO),
-    "hugging-face": ("json", HUGGING_FACE),
-    "chat": ("jsonl", CHAT),
 }
 
 

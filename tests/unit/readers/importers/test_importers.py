@@ -23,16 +23,16 @@ from tests.unit.readers.importers.exports import EXPORTS, INSPECT, written
 Folder = tuple[Evaluation, pd.DataFrame]
 
 
-def imported(tmp_path: Path, name: str, *, source: str | None = None) -> Export:
+def imported(tmp_path: Path, name: str) -> Export:
     path = tmp_path / f"export.{EXPORTS[name][0]}"
     path.write_text(written(name))
-    tool, result = import_files([path], source=source)
+    tool, result = import_files([path])
     assert name.startswith(tool), f"{name} is taken for {tool}"
     return result
 
 
 def folder_of(result: Export, tmp_path: Path) -> Folder:
-    draft_of_export(result, tmp_path / "folder", name="drafted", tool="a tool")
+    draft_of_export(result, tmp_path / "folder", tool="a tool")
     evaluation = read_evaluation(tmp_path / "folder")
     return evaluation, read_responses(evaluation)
 
@@ -44,9 +44,6 @@ def ratings(result: Export) -> set[tuple[str, str, str, str]]:
 @pytest.mark.parametrize("name", EXPORTS)
 def test_an_export_becomes_a_folder_that_can_be_read(tmp_path: Path, name: str) -> None:
     result = imported(tmp_path, name)
-    if name == "chat":
-        assert not result.questions
-        return
     evaluation, responses = folder_of(result, tmp_path)
 
     labels = read_labels(evaluation, responses)
@@ -82,7 +79,6 @@ def test_every_source_has_an_export_to_be_tested_with() -> None:
         ("langsmith", {("run-0", "correct", "anna", "1"), ("run-1", "correct", "ben", "1")}),
         ("phoenix", {("sp0", "correctness", "anna", "1"), ("sp0", "correctness", "ben", "0")}),
         ("potato", {("a", "tone", "anna", "kind"), ("b", "quality", "ben", "2")}),
-        ("hugging-face", {("0", "helpfulness", "rater_2", "5"), ("1", "length", "dataset", "8")}),
     ],
 )
 def test_ratings_by_people_are_labels(
@@ -129,7 +125,7 @@ def test_prodigy_time_of_answer_is_kept(tmp_path: Path) -> None:
 def test_several_selected_options_are_binary_questions(tmp_path: Path, tool: str) -> None:
     selections = {"anna": ["rude", "wrong facts"], "ben": ["rude"]}
     (tmp_path / "export.json").write_text(json.dumps(several_options(tool, selections)))
-    found_tool, result = import_files([tmp_path / "export.json"], source=None)
+    found_tool, result = import_files([tmp_path / "export.json"])
 
     assert (found_tool, not result.losses) == (tool, True)
     by_rater = {(q, rater): value for (_, q, rater), (value, _) in result.ratings.items()}
@@ -147,7 +143,7 @@ def test_several_selected_options_are_binary_questions(tmp_path: Path, tool: str
 def test_tags_that_everyone_makes_up_are_counted_as_lost(tmp_path: Path) -> None:
     tags = {f"rater {n}": [f"tag {n}", f"tag {n}b"] for n in range(30)}
     (tmp_path / "export.json").write_text(json.dumps(several_options("argilla", tags)))
-    _, result = import_files([tmp_path / "export.json"], source=None)
+    _, result = import_files([tmp_path / "export.json"])
 
     assert result.ratings == {}
     assert result.losses == {"ratings of faults name too many options": 31}
@@ -193,27 +189,6 @@ def test_what_is_not_understood_is_counted(tmp_path: Path, name: str, note: str 
     assert notes[note] if note else not notes
 
 
-def test_a_chat_log_gives_a_response_for_each_answer(tmp_path: Path) -> None:
-    result = imported(tmp_path, "chat")
-
-    assert result.responses == {
-        "c1/1": {
-            "prompt_text": "Why?",
-            "response_text": "Because.",
-            "model_name": "m1",
-            "convo_id": "c1",
-            "turn_index": "1",
-        },
-        "c1/2": {
-            "prompt_text": "And?",
-            "response_text": "Dunno.",
-            "model_name": "m1",
-            "convo_id": "c1",
-            "turn_index": "2",
-        },
-    }
-
-
 @pytest.mark.parametrize("compression", ["zstd", "deflate"])
 def test_a_zipped_log_reads_as_the_json_one(tmp_path: Path, compression: str) -> None:
     """inspect_ai packs with Zstandard now; older logs are deflated."""
@@ -226,7 +201,7 @@ def test_a_zipped_log_reads_as_the_json_one(tmp_path: Path, compression: str) ->
         for sample in INSPECT["samples"]:
             log.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
 
-    tool, result = import_files([tmp_path / "log.eval"], source=None)
+    tool, result = import_files([tmp_path / "log.eval"])
 
     assert tool == "inspect-ai"
     assert result == imported(tmp_path, "inspect-ai")
@@ -239,7 +214,7 @@ def test_several_files_and_folders_are_one_export(tmp_path: Path) -> None:
     (tmp_path / "export" / "annotations.jsonl").write_text("".join(lines[2:]))
     (tmp_path / "spans.jsonl").write_text("".join(lines[:2]))
 
-    _, result = import_files([tmp_path / "export", tmp_path / "spans.jsonl"], source=None)
+    _, result = import_files([tmp_path / "export", tmp_path / "spans.jsonl"])
 
     assert {item["response_text"] for item in result.responses.values()} == {"Because.", "Dunno."}
 
@@ -248,7 +223,7 @@ def test_ratings_without_their_responses_are_kept(tmp_path: Path) -> None:
     lines = written("phoenix").splitlines(keepends=True)
     (tmp_path / "annotations.jsonl").write_text("".join(lines[2:]))
 
-    _, result = import_files([tmp_path / "annotations.jsonl"], source=None)
+    _, result = import_files([tmp_path / "annotations.jsonl"])
 
     assert result.responses["sp0"]["response_text"] == ""
     assert result.notes["responses are rated, but the export does not hold their texts"] == 2
@@ -266,8 +241,8 @@ def test_words_in_no_known_order_are_drafted_as_nominal(tmp_path: Path) -> None:
     ("content", "problem"),
     [
         ("{", "is not usable JSON (Expecting property name"),
-        ('{"a": 1}', "no tool's export is recognised in it: its records hold a. Name the tool"),
-        ("[]", "no tool's export is recognised in it: its records hold nothing. Name the tool"),
+        ('{"a": 1}', "no tool's export is recognised in it: its records hold a. If it is a table"),
+        ("[]", "no tool's export is recognised in it: its records hold nothing. If it is a table"),
         ("", "the file is empty"),
     ],
 )
@@ -275,7 +250,7 @@ def test_what_no_tool_exports_is_refused(tmp_path: Path, content: str, problem: 
     (tmp_path / "export.json").write_text(content)
 
     with pytest.raises(ExceptionGroup) as raised:
-        import_files([tmp_path / "export.json"], source=None)
+        import_files([tmp_path / "export.json"])
 
     (error,) = raised.value.exceptions
     assert isinstance(error, InputError)
@@ -286,7 +261,7 @@ def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log.eval").write_bytes(b"PK broken")
 
     with pytest.raises(ExceptionGroup) as raised:
-        import_files([tmp_path / "log.eval"], source=None)
+        import_files([tmp_path / "log.eval"])
 
     assert "the spreadsheet cannot be read" in str(raised.value.exceptions[0])
 
@@ -296,14 +271,11 @@ def test_scores_of_judges_do_not_widen_the_scale_of_labels(tmp_path: Path) -> No
     score = next(iter(result.scores))
     result.scores[score] = "55", ""
 
-    _, [note] = draft_of_export(result, tmp_path / "folder", name="x", tool="langfuse")
+    draft = draft_of_export(result, tmp_path / "folder", tool="langfuse")
 
     [question] = read_evaluation(tmp_path / "folder").rubric
     assert question.scale.described() == "4, 5"
-    assert note == (
-        "1 judge score of helpful is off the scale of its labels (4, 5), and will be stored as "
-        "out_of_range. If raters saw a wider scale, write it in evaluation.yaml"
-    )
+    assert "helpful (eval) scores on another scale" in "".join(draft.notes)
 
 
 def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
@@ -311,7 +283,7 @@ def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("mine")
 
     with pytest.raises(InputError, match=r"the folder holds labels\.csv already"):
-        draft_of_export(result, tmp_path, name="x", tool="argilla")
+        draft_of_export(result, tmp_path, tool="argilla")
 
     assert (tmp_path / "labels.csv").read_text() == "mine"
     assert not (tmp_path / "evaluation.yaml").exists()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.errors import InputError
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.rating_tables import ReadOptions
@@ -14,7 +13,7 @@ FOLDER = Path(__file__).parent / "package_exports"
 
 
 def imported(name: str) -> Export:
-    return import_files([FOLDER / name], source=None)[1]
+    return import_files([FOLDER / name])[1]
 
 
 @pytest.mark.parametrize(
@@ -67,27 +66,6 @@ def test_samples_keep_metadata_target_and_rationales() -> None:
     }
 
 
-def test_two_scorers_become_judges_of_one_question() -> None:
-    export = imported("inspect-ai-0.3.285-ok.json")
-    export.join_questions("correct", ["match", "includes"])
-
-    assert {(question, judge) for _, question, judge in export.scores} == {
-        ("correct", "match"),
-        ("correct", "includes"),
-        ("graded", "graded"),
-    }
-    assert list(export.questions) == ["graded", "correct"]
-
-
-def test_a_question_cannot_take_two_scores_of_one_judge() -> None:
-    export = Export()
-    for name in ("a", "b"):
-        export.add_score("r", name, "judge", 1)
-
-    with pytest.raises(InputError, match="one rater or judge gave several of a, b"):
-        export.join_questions("both", ["a", "b"])
-
-
 def test_every_field_is_read_or_counted() -> None:
     export = imported("langfuse-5.0.4.json")
 
@@ -95,12 +73,3 @@ def test_every_field_is_read_or_counted() -> None:
     assert export.unused_fields["configId"] == 16
     assert export.unused_fields["timestamp"] == 8  # of scores; ratings have a time
     assert "authorUserId" not in export.unused_fields
-
-
-def test_records_of_another_tool_are_refused() -> None:
-    with pytest.raises(ExceptionGroup) as group:
-        import_files([FOLDER / "langfuse-5.0.4.json"], source="braintrust")
-
-    assert "no record has the form of braintrust; they look like langfuse" in str(
-        group.value.exceptions[0]
-    )
