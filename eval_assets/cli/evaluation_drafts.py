@@ -17,7 +17,7 @@ from eval_assets.config.evaluation import FILE
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
-from eval_assets.readers.formats.table import FileTable, plain
+from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.names import Role, may_be
@@ -53,6 +53,7 @@ _WITHOUT_RATINGS = """\
 """
 JUDGE_SCORES = "judge_scores.csv"
 _RESPONSES, _LABELS = "responses.csv", "labels.csv"
+_OF_LABELS = ("rater_id", "rating")
 _NO_RATINGS = ("rubric", "prompts")
 """Files that a run reads by their names."""
 
@@ -97,11 +98,13 @@ class Draft:
 
 @dataclass
 class _Files:
-    """Files of a folder by what they hold, in the names of the folder."""
+    """Files of a folder by what they hold, in the names of the folder; prompts if nothing else."""
 
+    prompts: list[str] = field(default_factory=list)
     responses: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     scores: list[str] = field(default_factory=list)
+    judges: list[tuple[str | None, str]] = field(default_factory=list)
     further: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -183,14 +186,17 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
     ids = _response_ids(tables)
     responses = _response_rows(tables, ids)
     contents: dict[str, Content] = {_RESPONSES: responses}
-    judges: list[dict[str, object]] = []
     if len(tables.ratings):
-        contents[_LABELS] = _label_rows(tables, tables.ratings, ids)
+        contents[_LABELS] = _rated_rows(tables, tables.ratings, ids)
     if len(tables.scores):
-        contents[JUDGE_SCORES] = _score_rows(tables, tables.scores, ids)
-        names = map(str, tables.scores["judge"].unique())
-        judges = recorded_judges((judge, JUDGE_SCORES) for judge in names)
-    sections = {"name": folder.resolve().name, "rubric": _rubric(tables), "judges": judges}
+        contents[JUDGE_SCORES] = _rated_rows(tables, tables.scores, ids)
+    sections = {
+        "name": folder.resolve().name,
+        "rubric": _rubric(tables),
+        "judges": recorded_judges(
+            (str(of), JUDGE_SCORES) for of in tables.scores["judge"].unique()
+        ),
+    }
     head = _HEAD.format(source=listed_briefly([path.name for path in paths]))
     files = write_new_files(folder, {FILE: head + as_yaml(sections), **contents})
     tasks = [*_tasks_of_texts(responses), *_tasks_of_words(tables)]
@@ -213,23 +219,20 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
     """
     if (folder / FILE).exists():
         return Draft([], [f"{FILE} is there already, and is kept"])
-    files, contents, notes, tasks = _files_of(folder), dict[str, Content](), [], []
-    for kind in ("responses", "labels", "scores"):
-        notes += [f"{name}: {kind}" for name in getattr(files, kind)]
-    notes += files.notes
+    files, contents, tasks = _files_of(folder), dict[str, Content](), list[str]()
+    kinds = ("prompts", "responses", "labels", "scores")
+    notes = [f"{name}: {kind}" for kind in kinds for name in getattr(files, kind)] + files.notes
     notes += ["raters see the name of the model: labelling.show"] * bool(files.labelling)
-    of_run = [*files.labels, *files.scores]
-    if not (of_run or files.further or files.responses):
-        return _draft_of_prompts(folder)
+    if not any((files.responses, files.labels, files.scores, files.further, files.prompts)):
+        return None
     has_rubric = bool(files_in_folder(folder, "rubric"))
     tables, texts = None, list[tuple[str, ...]]()
-    if (of_run and not has_rubric) or files.further:
+    if files.further or (not has_rubric and (files.labels or files.scores)):
         tables, texts = _ratings_or_texts(folder, files, options)
-    judges = recorded_judges(_judges_of(folder, files.scores))
     if tables is not None:
         notes += _notes(tables, writes_responses=not files.responses)
         ids = _response_ids(tables)
-        judges += _add_other_ratings(tables, ids, folder, files, contents)
+        _add_other_ratings(tables, ids, folder, files, contents)
         tasks += _tasks_of_words(tables)
         if files.responses:
             tasks += _unknown_responses(folder, files.responses, set(ids.values()))
@@ -240,39 +243,29 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
         name = _free_name(folder, "responses", first=_RESPONSES)
         contents[name] = texts
         files.responses.append(name)
-    if not files.labels:
+    if files.prompts:
+        listed = listed_briefly(files.prompts)
+        tasks.append(f"name the models that respond to {listed}, as generators in {FILE}")
+    elif not files.labels:
         contents[_LABELS] = [("response_id", "rater_id", "question_id", "rating")]
         tasks.append(f"fill in {_LABELS}, which is empty, as no file holds labels")
     rubric = [EXAMPLE_QUESTION] if tables is None else _rubric(tables)
     if tables is None and not has_rubric:
         tasks.append(f"replace the example question in {FILE}, as no ratings say what was asked")
+    inputs: dict[str, object] = {
+        "responses": files.responses or [_RESPONSES],
+        "labels": files.labels or [_LABELS],
+        "judges": recorded_judges(files.judges),
+        "labelling": files.labelling,
+    }
     sections = {
         "name": folder.resolve().name,
         "rubric": None if has_rubric else with_guidelines(rubric, _rubric_sections(folder)),
-        "responses": files.responses or [_RESPONSES],
-        "labels": files.labels or [_LABELS],
-        "judges": judges,
-        "labelling": files.labelling,
+        **({"prompts": files.prompts} if files.prompts else inputs),
     }
     head = _HEAD.format(source="the files of this folder")
     written = write_files(folder, {FILE: head + as_yaml(sections), **contents})
     return Draft(written, notes, tasks)
-
-
-def _draft_of_prompts(folder: Path) -> Draft | None:
-    """Return the draft of a folder that holds no more than prompts; None without any."""
-    prompts = [path.relative_to(folder).as_posix() for path in files_in_folder(folder, "prompts")]
-    if not prompts:
-        return None
-    rubric = with_guidelines([EXAMPLE_QUESTION], _rubric_sections(folder))
-    has_rubric = bool(files_in_folder(folder, "rubric"))
-    sections = {"name": folder.resolve().name, "rubric": None if has_rubric else rubric}
-    head = _HEAD.format(source="the prompts of this folder")
-    files = write_files(folder, {FILE: head + as_yaml({**sections, "prompts": prompts})})
-    tasks = [f"name the models that respond to {listed_briefly(prompts)}, as generators in {FILE}"]
-    if not has_rubric:
-        tasks.append(f"replace the example question in {FILE}")
-    return Draft(files, [f"{name}: prompts" for name in prompts], tasks)
 
 
 def _ratings_or_texts(
@@ -287,6 +280,29 @@ def _ratings_or_texts(
         if not texts:
             raise
         return None, texts
+
+
+def _add_other_ratings(
+    tables: RatingTables,
+    ids: Mapping[str, str],
+    folder: Path,
+    files: _Files,
+    contents: dict[str, Content],
+) -> None:
+    """Add the ratings in files that a run cannot read, as further files."""
+    further_files = [
+        name
+        for name in tables.files
+        if any(path.as_posix().endswith(f"/{name}") for path in files.further)
+    ]
+    ratings, scores = (of[of["file"].isin(further_files)] for of in (tables.ratings, tables.scores))
+    if len(ratings):
+        files.labels.append(_free_name(folder, "labels"))
+        contents[files.labels[-1]] = _rated_rows(tables, ratings, ids)
+    name = _free_name(folder, "judge_scores")
+    if len(scores):
+        contents[name] = _rated_rows(tables, scores, ids)
+    files.judges += [(str(judge), name) for judge in scores["judge"].unique()]
 
 
 def _rubric_sections(folder: Path) -> dict[str, str]:
@@ -338,7 +354,13 @@ def _files_of(folder: Path) -> _Files:
         )
         if has_scores and has_references(table):
             files.scores.append(name)
-        elif _are_labels(table):
+            models: list[str | None] = [*filter(None, table.stripped("judge_model").present())]
+            files.judges += [(model, name) for model in models or [None]]
+        elif (
+            has("labels", "dimension")
+            or has("ratings", "user_id")
+            or (has_references(table) and all(table.header_of(*FIELDS[of]) for of in _OF_LABELS))
+        ):
             files.labels.append(name)
         elif has("response_text", "prompt_text") and table.header_of(*MODEL_NAME):
             files.responses.append(name)
@@ -346,46 +368,10 @@ def _files_of(folder: Path) -> _Files:
             files.notes.append(f"not used: {name}: it joins the other tables")
         else:
             files.further.append(path)
+    if not (files.labels or files.scores or files.further or files.responses):
+        paths = files_in_folder(folder, "prompts")
+        files.prompts += [path.relative_to(folder).as_posix() for path in paths]
     return files
-
-
-def _are_labels(table: FileTable) -> bool:
-    rater, rating = (table.header_of(*FIELDS[of]) for of in ("rater_id", "rating"))
-    is_nested = table.has("labels", "dimension") or table.has("ratings", "user_id")
-    return is_nested or bool(rater and rating and has_references(table))
-
-
-def _judges_of(folder: Path, files: Iterable[str]) -> Iterable[tuple[str | None, str]]:
-    for file in files:
-        models = read_table(folder / file, folder=folder).stripped("judge_model")
-        names: list[str | None] = [model for model in models.present() if model]
-        yield from ((model, file) for model in names or [None])
-
-
-def _add_other_ratings(
-    tables: RatingTables,
-    ids: Mapping[str, str],
-    folder: Path,
-    files: _Files,
-    contents: dict[str, Content],
-) -> list[dict[str, object]]:
-    """Add the ratings in files that a run cannot read; return the judges among them."""
-    other_files = [
-        file
-        for file in tables.files
-        if any(path.as_posix().endswith(f"/{file}") for path in files.further)
-    ]
-    ratings = tables.ratings[tables.ratings["file"].isin(other_files)]
-    scores = tables.scores[tables.scores["file"].isin(other_files)]
-    if len(ratings):
-        name = _free_name(folder, "labels")
-        contents[name] = _label_rows(tables, ratings, ids)
-        files.labels.append(name)
-    if not len(scores):
-        return []
-    name = _free_name(folder, "judge_scores")
-    contents[name] = _score_rows(tables, scores, ids)
-    return recorded_judges((str(judge), name) for judge in scores["judge"].unique())
 
 
 def _free_name(folder: Path, kind: str, *, first: str | None = None) -> str:
@@ -396,11 +382,8 @@ def _free_name(folder: Path, kind: str, *, first: str | None = None) -> str:
 
 def _unknown_responses(folder: Path, files: Sequence[str], rated: set[str]) -> list[str]:
     """Return a task if ratings are of responses that the files of responses lack."""
-    known = {
-        cell
-        for file in files
-        for cell in read_table(folder / file, folder=folder).stripped(*RESPONSE_ID)
-    }
+    tables = [read_table(folder / file, folder=folder) for file in files]
+    known = {cell for table in tables for cell in table.stripped(*RESPONSE_ID).present()}
     unknown = sorted(rated - known) if known - {None} else []
     if not unknown:
         return []
@@ -471,47 +454,31 @@ def _guessed_text(tables: RatingTables) -> str | None:
     return longest if longest is not None and lengths[longest] > _SHORTEST_TEXT else None
 
 
-def _label_rows(tables: RatingTables, ratings: pd.DataFrame, ids: Mapping[str, str]) -> Rows:
-    header = ("response_id", "question_id", "rater_id", "rating", "labelled_at")
-    columns = (
-        ratings["item"].astype(str).map(ids),
-        ratings["question"].astype(str),
-        ratings["rater"].astype(str),
-        _cells(tables, ratings, {}),
-        ratings["labelled_at"].astype(object).fillna(""),
-    )
-    return [header, *zip(*columns, strict=True)]
-
-
-def _score_rows(tables: RatingTables, scores: pd.DataFrame, ids: Mapping[str, str]) -> Rows:
-    header = ("response_id", "question_id", "judge_model", "score")
-    columns = [
-        [ids[str(item)] for item in scores["item"]],
-        [str(name) for name in scores["question"]],
-        [str(name) for name in scores["judge"]],
-        _cells(tables, scores, tables.judge_scales),
-    ]
-    runs = [str(run) for run in scores["run"]]
-    if any(runs):
-        return [(*header, "run"), *zip(*columns, runs, strict=True)]
-    return [header, *zip(*columns, strict=True)]
-
-
-def _cells(tables: RatingTables, rows: pd.DataFrame, of_judges: Mapping[str, Scale]) -> list[str]:
-    """Return ratings as cells: with the words of a scale that has some."""
+def _rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str]) -> Rows:
+    """Return ratings of people, or scores of judges, with the words of a scale that has some."""
+    owner, header = ("judge", "judge_model") if "judge" in rated else ("rater", "rater_id")
+    questions, names = rated["question"].astype(str), rated[owner].astype(str)
     scales = {question.id: question.scale for question in tables.questions}
-    owner = "judge" if "judge" in rows else "rater"
+    of_judges = tables.judge_scales if owner == "judge" else {}
     texts: dict[tuple[str, str, float], str] = {}
-    cells = []
-    of_rows = map(str, rows["question"]), map(str, rows[owner]), map(float, rows["value"])
-    for question, name, value in zip(*of_rows, strict=True):
-        key = question, name, value
-        if key not in texts:
-            scale = of_judges.get(name, scales[question])
-            words = dict(zip(scale.values or (), scale.words or (), strict=False))
-            texts[key] = words.get(value, f"{value:.12g}")
-        cells.append(texts[key])
-    return cells
+    for key in dict.fromkeys(zip(questions, names, rated["value"], strict=True)):
+        question, name, value = key
+        scale = of_judges.get(name, scales[question])
+        words = dict(zip(scale.values or (), scale.words or (), strict=False))
+        texts[key] = words.get(value, f"{value:.12g}")
+    columns: dict[str, Iterable[str]] = {
+        "response_id": rated["item"].astype(str).map(ids),
+        "question_id": questions,
+        header: names,
+        "rating" if owner == "rater" else "score": [
+            texts[key] for key in zip(questions, names, rated["value"], strict=True)
+        ],
+    }
+    if owner == "rater":
+        columns["labelled_at"] = rated["labelled_at"].astype(object).fillna("")
+    elif any(runs := list(map(str, rated["run"]))):
+        columns["run"] = runs
+    return [tuple(columns), *zip(*columns.values(), strict=True)]
 
 
 def _rubric(tables: RatingTables) -> list[dict[str, object]]:
