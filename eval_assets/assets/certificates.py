@@ -1,33 +1,27 @@
 """Assets of held-out tests and of judge certificates."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dagster as dg
 import pandas as pd
 
-from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
-from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
+from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
 from eval_assets.assets.reports import measured_now, stored_report, write_report
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    data_version_in,
-    table_metadata,
-)
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.tuning import judge_versions, judged_questions
-from eval_assets.catalogue import Figure
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.connection import transaction
-from eval_assets.store.gates import evidence_version, stored_gate_outcomes
+from eval_assets.store.gates import evidence_version
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.schema import replace_records, replace_rows
@@ -44,13 +38,11 @@ from eval_assets.store.tuned_judges import (
 )
 from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.held_out_test import evaluate_if_due, next_plans
-from eval_assets.tuning.issued import (
-    CertificateRow,
-    certificate_files,
-    certified_parts,
-)
+from eval_assets.tuning.issued import certificate_files, certified_parts
 from eval_assets.tuning.power import Plan
-from eval_assets.tuning.verdicts_of_test import Row
+
+if TYPE_CHECKING:
+    from eval_assets.tuning.verdicts_of_test import Row
 
 
 @asset(
@@ -59,117 +51,86 @@ from eval_assets.tuning.verdicts_of_test import Row
     deps=[judge_versions, judge_human_agreement],  # the latter names biases for certificates
     flags=["read"],
 )
-def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.MaterializeResult[None]:
+def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> Metadata:
     """Verdicts of the held-out test on each tuned judge; each evaluation of the test counts."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            question_ids = questions_past_the_gates(connection, evaluation)
-            units = tuning_units(
-                connection,
-                judged_questions(evaluation, question_ids),
-                shares=evaluation.tuning.split,
-                texts=has_prompts(ledger),
-                keep=True,
+    evaluation = folder.evaluation()
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        question_ids = questions_past_the_gates(connection, evaluation)
+        units = tuning_units(
+            connection,
+            judged_questions(evaluation, question_ids),
+            shares=evaluation.tuning.split,
+            texts=has_prompts(ledger),
+            keep=True,
+        )
+        judges = current_judges(connection, ledger, units)
+        rows: list[Row] = []
+        plans = list[Plan]()
+        n_new = 0
+        for question_id, rated in units.items():
+            background = background_of(connection, question_id, evaluation.tuning)
+            records, is_new = evaluate_if_due(
+                JudgeLedger(ledger),
+                rated,
+                judges,
+                background,
+                on_request=read,
+                policy=evaluation.tuning.evaluate,
             )
-            judges = current_judges(connection, ledger, units)
-            rows: list[Row] = []
-            plans = list[Plan]()
-            n_new = 0
-            for question_id, rated in units.items():
-                background = background_of(connection, question_id, evaluation.tuning)
-                records, is_new = evaluate_if_due(
-                    JudgeLedger(ledger),
-                    rated,
-                    judges,
-                    background,
-                    on_request=read,
-                    policy=evaluation.tuning.evaluate,
-                )
-                rows += records
-                plans += next_plans(JudgeLedger(ledger), rated, judges, background)
-                n_new += is_new
-            table_rows = pd.DataFrame(evaluation_table(rows))
-            with transaction(connection):
-                replace_rows(connection, "tuned_judge_evaluation", table_rows)
-                replace_records(connection, "sealed_test_plans", plans)
-                copy_ledger(ledger, connection, "test_set_uses")
-            table = table_metadata(connection, "tuned_judge_evaluation")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "n_new_evaluations": n_new,
-            "verdicts": rows_as_metadata(table_rows, _VERDICT),
-            "gain_against_0": intervals_as_metadata(_figures(rows, "gain"), minimum=0.0),
-            "judge_minus_people": intervals_as_metadata(
-                _figures(rows, "gap"),
-                minimum=-evaluation.tuning.margin,
-            ),
-        },
-    )
+            rows += records
+            plans += next_plans(JudgeLedger(ledger), rated, judges, background)
+            n_new += is_new
+        table_rows = pd.DataFrame(evaluation_table(rows))
+        with transaction(connection):
+            replace_rows(connection, "tuned_judge_evaluation", table_rows)
+            replace_records(connection, "sealed_test_plans", plans)
+            copy_ledger(ledger, connection, "test_set_uses")
+    return {
+        "n_new_evaluations": n_new,
+        "verdicts": rows_as_metadata(table_rows, _VERDICT),
+    }
 
 
 @asset(group="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation, judge_drift])
-def judge_certificates(
-    context: dg.AssetExecutionContext, folder: EvaluationFolder
-) -> dg.MaterializeResult[None]:
+def judge_certificates(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Judge certificates with their evidence and validity."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            open_questions = questions_past_the_gates(connection, evaluation)
-            checked = checked_certificates(
-                connection, ledger, evaluation, open_questions=open_questions
-            )
-            rows, evaluations = checked.rows, checked.evaluations
-            with transaction(connection):
-                as_table = certificate_table(rows, evidence_version(connection))
-                replace_rows(connection, "judge_certificates", pd.DataFrame(as_table))
-                parts = [
-                    part
-                    for result in evaluations.values()
-                    for part in certified_parts(result, rows)
-                ]
-                write_stand_in_scores(connection, parts, evaluation.rubric)
-            table = table_metadata(connection, "judge_certificates")
-            unevaluated = unevaluated_tests(connection)
-            if (folder.out / "report.html").exists() and not _is_report_to_come(context, folder):
-                measured = measured_now(connection, evaluation)
-                report = stored_report(connection, folder, evaluation, measured)
-                write_report(report, folder.out)
-        files = certificate_files([item for result in evaluations.values() for item in result])
-        _write_files(folder.out / "certificates", files)
+    evaluation = folder.evaluation()
+    sources = source_fingerprints(evaluation)
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        questions_past_the_gates(connection, evaluation)
+        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
+        rows, evaluations = checked.rows, checked.evaluations
+        with transaction(connection):
+            as_table = certificate_table(rows, evidence_version(connection))
+            replace_rows(connection, "judge_certificates", pd.DataFrame(as_table))
+            parts = [
+                part for result in evaluations.values() for part in certified_parts(result, rows)
+            ]
+            write_stand_in_scores(connection, parts, evaluation.rubric)
+        unevaluated = unevaluated_tests(connection)
+        if (folder.out / "report.html").exists() and not _is_report_to_come(context, folder):
+            measured = measured_now(connection, evaluation)
+            report = stored_report(connection, folder, evaluation, measured)
+            write_report(report, folder.out)
+    files = certificate_files([item for result in evaluations.values() for item in result])
+    _write_files(folder.out / "certificates", files)
     displayed_columns = [*_NAMED, "claim", "state", "reason", "stale_because"]
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "a_ha_beside_a_hh": _near_people(rows),
-            "not_evaluated": rows_as_metadata(
-                pd.DataFrame(unevaluated.items(), columns=["question_id", "reason"])
-            ),
-            "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
-            "certificates": rows_as_metadata(pd.DataFrame(as_table, columns=displayed_columns)),
-            "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
-        },
-    )
+    return {
+        "not_evaluated": rows_as_metadata(
+            pd.DataFrame(unevaluated.items(), columns=["question_id", "reason"])
+        ),
+        "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
+        "certificates": rows_as_metadata(pd.DataFrame(as_table, columns=displayed_columns)),
+        "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
+    }
 
 
-@checks(
-    {"certificates_valid": "Each certificate still rests on present labels, scores and gates."},
-    of=judge_certificates,
-    also_of=[human_labels, judge_scores],
-)
 def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """Each certificate still rests on present labels, scores and gates."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        sources = source_fingerprints(evaluation)
-        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
-            passing = tunable_questions(outcomes, [question.id for question in evaluation.rubric])
-            checked = checked_certificates(connection, ledger, evaluation, open_questions=passing)
+    evaluation = folder.evaluation()
+    sources = source_fingerprints(evaluation)
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
     issued = [row for row in checked.rows if row.certificate]
     return result_of(
         [
@@ -180,6 +141,11 @@ def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
         default=f"Valid: {len(issued)}.",
         metadata={"n_certificates": len(issued)},
     )
+
+
+certificate_checks = checks(
+    certificates_valid, of=judge_certificates, also_of=[human_labels, judge_scores]
+)
 
 
 def _is_report_to_come(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> bool:
@@ -193,33 +159,6 @@ def _is_report_to_come(context: dg.AssetExecutionContext, folder: EvaluationFold
     events = [entry.get_dagster_event() for entry in entries]
     started = {event.step_key for event in events if event.is_step_start}
     return any(event.asset_key == key and event.step_key not in started for event in events)
-
-
-def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
-    """Return a figure and its interval for every row that shows it."""
-    return {
-        f"{row['judge_id']} {row['version']}, {row['question_id']}": Figure(
-            *(float(str(row[column])) for column in (name, f"{name}_low", f"{name}_high"))
-        )
-        for row in rows
-        if row.get(f"{name}_low") is not None
-    }
-
-
-def _near_people(rows: Sequence[CertificateRow]) -> dg.MarkdownMetadataValue | None:
-    """Return A^HA of certified judges, and A^HH and the best constant on the same responses."""
-    metrics = [
-        {
-            **{name: getattr(row, name) for name in _NAMED},
-            "a_ha": certificate.metrics.a_ha,
-            "a_hh": certificate.metrics.a_hh,
-            "a_ha_of_a_constant": certificate.metrics.controls.constant.a_ha,
-        }
-        for row in rows
-        if (certificate := row.certificate) is not None
-    ]
-    columns = [*_NAMED, "a_ha", "a_hh", "a_ha_of_a_constant"]
-    return rows_as_metadata(pd.DataFrame(metrics, columns=columns))
 
 
 _NAMED = ("judge_id", "version", "question_id")

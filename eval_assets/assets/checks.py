@@ -1,7 +1,6 @@
-"""Checks on judging: coverage, models, independence, budget and leaked keys."""
+"""Checks on labels and on judging: coverage, models, independence and budget."""
 
-import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -12,26 +11,19 @@ from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
 from eval_assets.assets.live_judging import declared_template, judge_fingerprints
-from eval_assets.assets.metadata import number_in, rows_as_metadata
+from eval_assets.assets.metadata import Metadata, rows_as_metadata, without_blanks
 from eval_assets.assets.recipes import checks
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-)
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.bands import LOWEST_COVERAGE
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator, Judge
 from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
-from eval_assets.judges.credentials import api_key_name
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.ledger.limits import spent_in_month
-from eval_assets.store.schema import read_rows, tables_that_hold
+from eval_assets.store.schema import read_rows
 from eval_assets.store.scores import judged_models, score_coverage
 from eval_assets.wording import counted, listed, percent_text
-
-SHORTEST_KEY = 8
-"""Shorter keys are not searched for: they turn up in any text."""
 
 _MOST_NAMED = 3
 """Largest number of models that a finding names."""
@@ -40,8 +32,6 @@ MONTH_WARNING = 0.8
 """Share of a month's budget from which the check warns."""
 
 ERROR = dg.AssetCheckSeverity.ERROR
-
-Figures = Mapping[str, dg.MetadataValue | list[str] | float | None]
 
 
 @dataclass(frozen=True)
@@ -57,12 +47,28 @@ class CheckFinding:
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
 
 
-@checks(
-    {"labels_rejected": "No label was left out because of what is wrong with it."}, of=human_labels
-)
+def result_of(
+    findings: Sequence[CheckFinding], *, default: str, metadata: Metadata
+) -> dg.AssetCheckResult:
+    """Return a check's result with the severity of the worst finding.
+
+    Args:
+        findings: Findings; none for a check that passes.
+        default: Text without findings.
+        metadata: Figures on which the check is based.
+    """
+    is_error = any(finding.severity is ERROR for finding in findings)
+    return dg.AssetCheckResult(
+        passed=not findings,
+        severity=ERROR if is_error else dg.AssetCheckSeverity.WARN,
+        description="\n".join(finding.text for finding in findings) or default,
+        metadata=without_blanks(metadata),
+    )
+
+
 def labels_rejected(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No label was left out because of what is wrong with it."""
-    with clear_failures(), folder.connect() as connection:
+    with folder.connect() as connection:
         counts = rejected_labels(connection)
     return result_of(
         rejections(counts),
@@ -71,11 +77,9 @@ def labels_rejected(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
-def _judge_coverage(
-    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> dg.AssetCheckResult:
+def judge_coverage(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """Each judge gave a usable score to most units of each question."""
-    with clear_failures(), folder.connect() as connection:
+    with folder.connect() as connection:
         coverage = score_coverage(connection)
     return result_of(
         uncovered(coverage),
@@ -84,25 +88,20 @@ def _judge_coverage(
     )
 
 
-def _judge_models_alive(
-    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> dg.AssetCheckResult:
+def judge_models_alive(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No model asked has ended, or is announced to end soon."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-    today = datetime.now(tz=UTC).date()
+    evaluation = folder.evaluation()
+    models: list[Judge | Generator] = [*evaluation.live_judges, *evaluation.generators]
     return result_of(
-        ending_models(live_raters(evaluation), on=today),
+        ending_models(models, on=datetime.now(tz=UTC).date()),
         default="No model asked is announced to end soon.",
-        metadata={"models": [str(rater.model) for rater in live_raters(evaluation)]},
+        metadata={"models": [str(of.model) for of in models]},
     )
 
 
-def _judges_answered(
-    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> dg.AssetCheckResult:
+def judges_answered(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No judge was stopped early in the last run; `eval-assets run` exits with 1 otherwise."""
-    with clear_failures(), folder.connect() as connection:
+    with folder.connect() as connection:
         judges = read_rows(connection, "judges", order_by="position")
     return result_of(
         [
@@ -115,14 +114,11 @@ def _judges_answered(
     )
 
 
-def _judges_see_shown_columns(
-    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> dg.AssetCheckResult:
+def judges_see_shown_columns(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """The prompt of each live judge shows the columns that raters are shown."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        template = declared_template(evaluation)
-        versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
+    evaluation = folder.evaluation()
+    template = declared_template(evaluation)
+    versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     prompts = prompts_in_use(versions)
     columns = {
         judge.id: prompts.get(judge.id, template).columns for judge in evaluation.live_judges
@@ -134,14 +130,11 @@ def _judges_see_shown_columns(
     )
 
 
-def _judges_independent(
-    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> dg.AssetCheckResult:
+def judges_independent(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No two judges are of one family, and none is of the family of a model that it judges."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            judged = judged_models(connection)
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        judged = judged_models(connection)
     return result_of(
         dependences(evaluation, judged),
         default="No judge shares its family with another judge or with a model it judges.",
@@ -149,27 +142,38 @@ def _judges_independent(
     )
 
 
-def _within_budget(
+def within_budget(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> dg.AssetCheckResult:
     """The budget reached every unit of the last run, and most of the month's is left."""
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        n_stopped = int(score_coverage(connection)["n_budget_stopped"].sum())
     month_usd = 0.0
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            coverage = score_coverage(connection)
-        if evaluation.month_cap_usd is not None:
-            with folder.ledger(evaluation) as ledger:
-                month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
-    last = _last_materialization(context, folder)
-    figures = {name: number_in(last, name) for name in ("n_calls", "spent_usd", "budget_left_usd")}
-    n_stopped = int(coverage["n_budget_stopped"].sum())
+    if evaluation.month_cap_usd is not None:
+        with folder.ledger(evaluation) as ledger:
+            month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
+    event = context.instance.get_latest_materialization_event(folder.key("judge_scores"))
+    materialization = event.asset_materialization if event else None
+    last = materialization.metadata if materialization else {}
+    figures = {
+        name: last[name].value
+        for name in ("n_calls", "spent_usd", "budget_left_usd")
+        if name in last
+    }
+    left_usd = figures.get("budget_left_usd")
     return result_of(
         [
-            *over_budget(n_stopped, cap=evaluation.budget_usd, left_usd=figures["budget_left_usd"]),
+            *over_budget(
+                n_stopped,
+                cap=evaluation.budget_usd,
+                left_usd=left_usd if isinstance(left_usd, int | float) else None,
+            ),
             *most_of_the_month(month_usd, cap=evaluation.month_cap_usd),
         ],
-        default=("The budget reached every unit." if figures["n_calls"] else "Nothing was spent."),
+        default=(
+            "The budget reached every unit." if figures.get("n_calls") else "Nothing was spent."
+        ),
         metadata={
             **figures,
             "budget_usd": evaluation.budget_usd,
@@ -180,44 +184,17 @@ def _within_budget(
     )
 
 
-def _prompts_not_leaked(
-    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> dg.AssetCheckResult:
-    """No key stands in any table, nor in Dagster's log of the last run or of this one."""
-    with clear_failures():
-        keys = configured_keys(folder.evaluation(), os.environ)
-        with folder.connect() as connection:
-            tables = {name: tables_that_hold(connection, key) for name, key in keys.items()}
-    event = context.instance.get_latest_materialization_event(folder.key("judge_scores"))
-    run_ids = list(dict.fromkeys([context.run.run_id, *([event.run_id] if event else [])]))
-    logs = {name: _logs_that_hold(context.instance, run_ids, key) for name, key in keys.items()}
-    places = {name: [*tables[name], *logs[name]] for name in keys}
-    return result_of(
-        leaks(places),
-        default=f"No key stands in a table or log; searched for: {', '.join(keys) or 'none'}.",
-        metadata={"searched_for": list(keys), "n_runs": len(run_ids)},
-    )
-
-
-_JUDGE_CHECKS = {
-    "judges_answered": _judges_answered,
-    "judge_coverage": _judge_coverage,
-    "judge_models_alive": _judge_models_alive,
-    "judges_see_shown_columns": _judges_see_shown_columns,
-    "judges_independent": _judges_independent,
-    "within_budget": _within_budget,
-    "prompts_not_leaked": _prompts_not_leaked,
-}
-
-
-@checks({name: check.__doc__ for name, check in _JUDGE_CHECKS.items()}, of=judge_scores)
-def judge_checks(
-    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> Iterator[dg.AssetCheckResult]:
-    """Checks on judging, in one step."""
-    for key in sorted(context.op_execution_context.selected_asset_check_keys):
-        result = _JUDGE_CHECKS[key.name](context, folder)
-        yield result._replace(asset_key=key.asset_key, check_name=key.name)
+label_checks = checks(labels_rejected, of=human_labels)
+judge_checks = checks(
+    judges_answered,
+    judge_coverage,
+    judge_models_alive,
+    judges_see_shown_columns,
+    judges_independent,
+    within_budget,
+    step="judge_checks",
+    of=judge_scores,
+)
 
 
 def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
@@ -250,11 +227,6 @@ def unseen_columns(
         for judge_id, seen in columns.items()
         if (unseen := [column for column in shown if column not in seen])
     ]
-
-
-def live_raters(evaluation: Evaluation) -> list[Judge | Generator]:
-    """Return the judges and generators that are called."""
-    return [*evaluation.live_judges, *evaluation.generators]
 
 
 def ending_models(models: Iterable[Judge | Generator], *, on: date) -> list[CheckFinding]:
@@ -324,71 +296,3 @@ def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[CheckFindi
     share = f" ({spent_usd / cap:.0%})" if cap else ""
     text = f"{spent_usd:.4f} of {cap:g} USD{share} of this month's budget are spent"
     return [CheckFinding(f"{text}. Raise the monthly limit, or wait for the next month")]
-
-
-def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment's keys that are long enough to be searched for, by variable."""
-    names = sorted({api_key_name(rater) for rater in live_raters(evaluation)})
-    keys = {name: environ.get(name, "").strip() for name in names}
-    return {name: key for name, key in keys.items() if len(key) >= SHORTEST_KEY}
-
-
-def leaks(places: Mapping[str, Sequence[str]]) -> list[CheckFinding]:
-    """Return findings on leaked keys, which name their variables instead of the keys."""
-    return [
-        CheckFinding(
-            f"The key in {name} stands in {', '.join(holders)}. Replace the key at its vendor",
-            dg.AssetCheckSeverity.ERROR,
-        )
-        for name, holders in places.items()
-        if holders
-    ]
-
-
-def result_of(
-    findings: Sequence[CheckFinding], *, default: str, metadata: Figures
-) -> dg.AssetCheckResult:
-    """Return a check's result with the severity of the worst finding.
-
-    Args:
-        findings: Findings; none for a check that passes.
-        default: Text without findings.
-        metadata: Figures on which the check is based.
-    """
-    is_error = any(finding.severity is dg.AssetCheckSeverity.ERROR for finding in findings)
-    return dg.AssetCheckResult(
-        passed=not findings,
-        severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
-        description="\n".join(finding.text for finding in findings) or default,
-        metadata=metadata,
-    )
-
-
-def _last_materialization(
-    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> Mapping[str, dg.MetadataValue]:
-    """Return the metadata of the latest `judge_scores`."""
-    event = context.instance.get_latest_materialization_event(folder.key("judge_scores"))
-    materialization = event.asset_materialization if event else None
-    return materialization.metadata if materialization else {}
-
-
-def _logs_that_hold(
-    instance: dg.DagsterInstance, run_ids: Sequence[str], key: str
-) -> Iterator[str]:
-    """Yield the logs of runs that contain a key."""
-    for run_id in run_ids:
-        events = instance.all_logs(run_id)
-        # A record's repr shows all that is stored of it; a key has nothing that repr escapes.
-        if any(key in repr(event) for event in events):
-            yield f"the event log of run {run_id}"
-        dagster_events = [event.dagster_event for event in events if event.dagster_event]
-        captured = [e for e in dagster_events if e.event_type is dg.DagsterEventType.LOGS_CAPTURED]
-        outputs = (
-            instance.compute_log_manager.get_log_data(
-                [run_id, "compute_logs", event.logs_captured_data.file_key]
-            )
-            for event in captured
-        )
-        if any(key.encode() in (out.stdout or b"") + (out.stderr or b"") for out in outputs):
-            yield f"the compute log of run {run_id}"

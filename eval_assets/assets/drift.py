@@ -1,6 +1,5 @@
 """The asset of judge drift: a frozen set of responses is scored again within a budget."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -12,19 +11,14 @@ from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import (
+    ask,
     declared_live_judges,
     declared_template,
     shown_texts,
 )
-from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
+from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    data_version_in,
-    table_metadata,
-)
-from eval_assets.catalogue import Figure
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.operations import Drift
@@ -32,14 +26,12 @@ from eval_assets.judges.anchors import ANCHOR_KEY, due_anchors, new_anchors
 from eval_assets.judges.calling.live_model import LiveModel, unbatched
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history, history_of
-from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.scores import (
     anchor_candidates,
     current_drift,
@@ -54,42 +46,27 @@ _ROUND = 1_000
 
 
 @asset(group="judge_scores", kinds={"duckdb"}, deps=[judge_scores], asks_models=True)
-def judge_drift(
-    context: dg.AssetExecutionContext, folder: EvaluationFolder
-) -> dg.MaterializeResult[None]:
+def judge_drift(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Drift of live judges on their anchors; empty unless declared."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
-            _next_round(evaluation, evaluation.drift, folder, judges, run_id=context.run.run_id)
-            with (
-                folder.connect() as connection,
-                folder.ledger(evaluation) as ledger,
-                transaction(connection),
-            ):
-                copy_ledger(ledger, connection, "drift_anchors", "judge_drift", "judge_calls")
-        with folder.connect() as connection:
-            rows = current_drift(connection)
-            table = table_metadata(connection, "judge_drift")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "rounds": rows_as_metadata(pd.DataFrame(rows)),
-            "shift": intervals_as_metadata(_shifts(rows), minimum=0.0),
-        },
-    )
+    evaluation = folder.evaluation()
+    if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
+        _next_round(evaluation, evaluation.drift, folder, judges, run_id=context.run.run_id)
+        with (
+            folder.connect() as connection,
+            folder.ledger(evaluation) as ledger,
+            transaction(connection),
+        ):
+            copy_ledger(ledger, connection, "drift_anchors", "judge_drift", "judge_calls")
+    with folder.connect() as connection:
+        rows = current_drift(connection)
+    return {"rounds": rows_as_metadata(pd.DataFrame(rows))}
 
 
-@checks(
-    {"judge_stable": "No live judge's scores of the same responses have changed."}, of=judge_drift
-)
 def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No live judge's scores of the same responses have changed."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            rows = current_drift(connection)
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        rows = current_drift(connection)
     drifted = moved_judges(rows)
     findings = [
         CheckFinding(f"{judge} on {reason}")
@@ -108,6 +85,9 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
             "rounds": rows_as_metadata(pd.DataFrame(rows)),
         },
     )
+
+
+drift_checks = checks(judge_stable, of=judge_drift)
 
 
 def _next_round(
@@ -198,22 +178,28 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
         if anchors.empty:
             continue
         keys = api_keys(item for item in evaluation.judges if item.id == judge.id)
-        with Worker(
+        units = [
+            Unit(
+                row["response_id"],
+                evaluation.question(row["question_id"]),
+                row["prompt_text"],
+                row["response_text"],
+                history=history.get(row["response_id"], ()),
+                shown=shown.get(row["response_id"], ()),
+                first_replicate=_ROUND * row["round"],
+            )
+            for row in anchors.to_dict("records")
+        ]
+        summary = ask(
+            evaluation,
             ledger,
+            [unbatched(judge)],
+            [units],
+            template=prompts[judge.id],
             asset="judge_drift",
             run_id=run_id,
-            caps=evaluation,
-            judge_ids=[judge.id],
-        ) as worker:
-            summary = asyncio.run(
-                judge_portions(
-                    [_units(evaluation, anchors, history, shown)],
-                    [unbatched(judge)],
-                    worker,
-                    template=prompts[judge.id],
-                    options=RequestOptions(api_keys=keys, budget_usd=left_usd),
-                )
-            )
+            options=RequestOptions(api_keys=keys, budget_usd=left_usd),
+        )
         left_usd = None if left_usd is None else max(0.0, left_usd - summary.counted_usd)
         if summary.n_budget_stopped or summary.models[0].stopped:
             warn_of_budget(summary.n_budget_stopped, left_usd=left_usd)
@@ -221,35 +207,3 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
         repeats = anchors.assign(again=[score.score for score in summary.scores])
         result += [rows for _, rows in repeats.groupby(list(ANCHOR_KEY))]
     return result
-
-
-def _units(
-    evaluation: Evaluation,
-    anchors: pd.DataFrame,
-    history: Mapping[str, tuple[tuple[str, str], ...]],
-    shown: Mapping[str, tuple[tuple[str, str], ...]],
-) -> list[Unit]:
-    """Return anchors as units for a judge in the next round."""
-    return [
-        Unit(
-            row["response_id"],
-            evaluation.question(row["question_id"]),
-            row["prompt_text"],
-            row["response_text"],
-            history=history.get(row["response_id"], ()),
-            shown=shown.get(row["response_id"], ()),
-            first_replicate=_ROUND * row["round"],
-        )
-        for row in anchors.to_dict("records")
-    ]
-
-
-def _shifts(rows: Sequence[Mapping[str, object]]) -> dict[str, Figure]:
-    """Return the shift of each judge and question in each round."""
-    return {
-        f"{row['judge_id']}, {row['question_id']}, round {row['round']}": Figure(
-            *(float(str(row[name])) for name in ("shift", "shift_low", "shift_high"))
-        )
-        for row in rows
-        if row["verdict"] != "not_evaluable"
-    }

@@ -6,10 +6,9 @@ Key prefixes and not partitions: each evaluation has its own gates, and Dagster'
 block by partition yet; and figures are plotted over time, not over partitions.
 """
 
-import hashlib
 import logging
-from collections.abc import Mapping, Sequence
-from functools import cache, reduce
+from collections.abc import Sequence
+from functools import reduce
 from operator import or_
 from pathlib import Path
 
@@ -34,7 +33,7 @@ from eval_assets.assets.automation import AutomatedEvaluation, automation_of, sc
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.executors import executor, pool_of
 from eval_assets.assets.recipes import EvaluationTarget, recipes_in
-from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.resources import EvaluationFolder, clear_failures
 from eval_assets.assets.sharding import judge_scores_in_shards
 from eval_assets.assets.terminal import terminal
 from eval_assets.config.evaluation import FILE
@@ -117,15 +116,7 @@ def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True)
         logger.warning("%s: %s", folder.path, "; ".join(map(str, leaves(group))))
     if evaluation is None:
         return dg.Definitions(assets=[_unreadable(folder)])
-    pool = pool_of(evaluation)
-    target = EvaluationTarget(
-        folder,
-        code_versions={group: code_version_of(group) for group in _PARTS},
-        pool=pool,
-        # With live judges, tuning may take hours, for which the report does not wait.
-        is_report_last=pool is None,
-        automation=automation,
-    )
+    target = EvaluationTarget(folder, pool=pool_of(evaluation), automation=automation)
     definitions = [
         judge_scores_in_shards(evaluation.judging.shards, target)
         if recipe is judging.judge_scores and evaluation.judging.shards > 1
@@ -156,7 +147,8 @@ def _unreadable(folder: EvaluationFolder) -> dg.AssetsDefinition:
         ],
     )
     def evaluation() -> dg.MaterializeResult[None]:
-        folder.evaluation()
+        with clear_failures():
+            folder.evaluation()
         return dg.MaterializeResult(
             metadata={"next": f"{FILE} can be read. Reload the definitions to see its assets."}
         )
@@ -196,38 +188,3 @@ def _all_assets(folder: EvaluationFolder) -> dg.AssetSelection:
     if folder.name:
         return dg.AssetSelection.key_prefixes(folder.name)
     return dg.AssetSelection.all()
-
-
-PACKAGE = Path(__file__).parents[1]
-
-_EVERYTHING = ("config", "scale.py", "store/schema.sql")
-"""Modules on which every asset depends."""
-
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "inputs": ("readers", "judges"),
-    "human_labels": ("readers", "labelling"),
-    "judge_scores": ("readers", "judges"),
-    "agreement": ("agreement", "stats", "catalogue.py", "figures.py"),
-    "judge_tuning": ("agreement", "stats", "tuning", "judges/prompts"),
-    "reports": ("report", "render", "agreement/gates", "catalogue.py"),
-}
-"""Parts of the package that determine the data of a group's assets, by group."""
-
-
-@cache
-def code_version_of(group: str, *, package: Path = PACKAGE) -> str:
-    """Return a fingerprint of the code that determines the data of a group's assets.
-
-    Args:
-        group: Name of the group, as the assets declare it.
-        package: Folder of the package.
-    """
-    digest = hashlib.sha256()
-    for part in sorted({*_EVERYTHING, *_PARTS.get(group, ())}):
-        path = package / part
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
-            if file.is_file() and file.suffix != ".pyc":
-                digest.update(file.relative_to(package).as_posix().encode())
-                digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]

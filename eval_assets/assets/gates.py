@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 
 import dagster as dg
 import duckdb
@@ -12,19 +11,13 @@ from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunab
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.metadata import figures_as_metadata, plot_as_metadata
-from eval_assets.assets.recipes import checks
-from eval_assets.assets.resources import (
-    CLOSED_GATES,
-    EvaluationFolder,
-    clear_failures,
-)
+from eval_assets.assets.metadata import figures_as_metadata, list_as_metadata, without_blanks
+from eval_assets.assets.recipes import EvaluationTarget, Recipe, check_step
+from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.assets.stored_screen import gate_steps
 from eval_assets.config.evaluation import Evaluation, GateName, default_gates
 from eval_assets.errors import InputError
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.shown.gates import gates_plot
-from eval_assets.shown.terminal import bar
 from eval_assets.store.gates import (
     measured_agreement,
     stored_gate_outcomes,
@@ -36,32 +29,29 @@ from eval_assets.wording import figure_text, listed
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
 
-def _meanings(table: str, folder: EvaluationFolder) -> dict[str, str | None]:
-    """Return what the declared gates on the figures of a table check."""
-    declared = {**default_gates()}
-    with suppress(InputError, ExceptionGroup, OSError):  # a run says what is wrong with the file
-        declared = {**folder.evaluation().gates}
-    return {
-        name: gate.description
-        for name, gate in GATES.items()
-        if gate.table == table and name in declared
-    }
+def _gates_of(measured: Recipe, *, step: str) -> Recipe:
+    """Return the recipe of the declared gates on the figures of an asset."""
 
+    def make(target: EvaluationTarget) -> dg.AssetChecksDefinition:
+        declared = {**default_gates()}
+        # A run says what is wrong with the file.
+        with suppress(InputError, ExceptionGroup, OSError):
+            declared = {**target.folder.evaluation().gates}
+        specs = [
+            dg.AssetCheckSpec(
+                name,
+                asset=target.folder.key(measured.name),
+                blocking=True,
+                description=gate.description,
+                # So that what a gate held back is made in the run that opens it.
+                automation_condition=dg.AutomationCondition.eager() if target.automation else None,
+            )
+            for name, gate in GATES.items()
+            if gate.table == measured.name and name in declared
+        ]
+        return check_step(target, step, specs, _decide)
 
-@checks(partial(_meanings, "human_agreement"), of=human_agreement, blocking=True)
-def human_gates(
-    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> GateCheckEvents:
-    """The gates on human agreement."""
-    yield from _decide(context, folder)
-
-
-@checks(partial(_meanings, "judge_agreement"), of=judge_agreement, blocking=True)
-def judge_gates(
-    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> GateCheckEvents:
-    """The gate on agreement between judges."""
-    yield from _decide(context, folder)
+    return Recipe(step, make, _decide)
 
 
 def questions_past_the_gates(
@@ -97,15 +87,14 @@ def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) ->
         dagster.Failure: If a gate is closed. Dagster's own error would name only the check.
     """
     keys = context.op_execution_context.selected_asset_check_keys
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            outcomes = stored_gate_outcomes(
-                connection, evaluation, sources=source_fingerprints(evaluation)
-            )
-            measured = measured_agreement(connection)
-            write_gate_verdicts(connection, outcomes)
-            steps = gate_steps(connection, evaluation, outcomes)
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        outcomes = stored_gate_outcomes(
+            connection, evaluation, sources=source_fingerprints(evaluation)
+        )
+        measured = measured_agreement(connection)
+        write_gate_verdicts(connection, outcomes)
+        steps = gate_steps(connection, evaluation, outcomes)
     by_name = {outcome.gate: outcome for outcome in outcomes}
     closed = []
     for key in sorted(keys):
@@ -127,6 +116,10 @@ def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) ->
             metadata={"not_run_because": failure.description or ""},
         )
     raise failure
+
+
+human_gates = _gates_of(human_agreement, step="human_gates")
+judge_gates = _gates_of(judge_agreement, step="judge_gates")
 
 
 def _closed(
@@ -165,27 +158,30 @@ def _result(
         return dg.AssetCheckResult(
             passed=True, description=f"Does not apply: it takes two judges, there is {n_judges}."
         )
+    rows = [
+        {
+            "question_id": verdict.question_id,
+            "state": verdict.state.word,
+            "verdict": verdict.verdict.value,
+            **_figures(verdict),
+        }
+        for verdict in outcome.questions
+    ]
+    reasons = (f"**{verdict.question_id}**: {verdict.reason}" for verdict in outcome.questions)
     return dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
         description=_reason(outcome, step),
-        metadata={
-            "state": outcome.state.word,
-            **_rounded(outcome.overall),
-            "minimum": outcome.overall.minimum,
-            "picture": plot_as_metadata(gates_plot(outcome)),
-            "n": outcome.overall.n_units,
-            "questions": _questions(outcome),
-            "reasons": dg.MetadataValue.md(
-                "\n".join(
-                    f"- **{verdict.question_id}**: {verdict.reason}"
-                    for verdict in outcome.questions
-                )
-            ),
-            "plot": _plot(outcome),
-            "figures": figures_as_metadata(measured, ["question_id", *_EXPLAINING]),
-            "data_version": outcome.data_version,
-        },
+        metadata=without_blanks(
+            {
+                "state": outcome.state.word,
+                **_figures(outcome.overall),
+                "questions": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
+                "reasons": list_as_metadata(reasons),
+                "figures": figures_as_metadata(measured, ["question_id", *_EXPLAINING]),
+                "data_version": outcome.data_version,
+            }
+        ),
     )
 
 
@@ -204,52 +200,16 @@ _EXPLAINING = (
 """Columns that explain a verdict, if the figures have them."""
 
 
-def _rounded(verdict: GateVerdict) -> dict[str, float | None]:
-    """Return value and interval with as few decimals as the minimum permits."""
+def _figures(verdict: GateVerdict) -> dict[str, float | None]:
+    """Return value, interval and minimum with as few decimals as the minimum permits, and n."""
     ends = {"value": verdict.value, "low": verdict.low, "high": verdict.high}
     return {
-        name: None
-        if math.isnan(end)
-        else float(figure_text(end, limits=[verdict.minimum], decimals=3))
-        for name, end in ends.items()
+        **{
+            name: None
+            if math.isnan(end)
+            else float(figure_text(end, limits=[verdict.minimum], decimals=3))
+            for name, end in ends.items()
+        },
+        "minimum": verdict.minimum,
+        "n": verdict.n_units,
     }
-
-
-def _plot(outcome: GateOutcome) -> dg.TableMetadataValue:
-    """Return the figures with their intervals and the minimum as lines of text.
-
-    The page would hide images behind a link.
-    """
-    plot = gates_plot(outcome)
-    title = f"interval, needs {plot.axis.minimum_text} at |"
-    rows = [dg.TableRecord({"question": of.label, title: bar(of, plot.axis)}) for of in plot.rows]
-    columns = [dg.TableColumn("question"), dg.TableColumn(title)]
-    return dg.MetadataValue.table(rows, schema=dg.TableSchema(columns))
-
-
-def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
-    """Return the verdict on each question, with figures as short as their minimum permits."""
-    columns = [
-        dg.TableColumn("question_id"),
-        dg.TableColumn("state"),
-        dg.TableColumn("verdict"),
-        dg.TableColumn("value", "float"),
-        dg.TableColumn("low", "float", description="lower end of the 95 % interval"),
-        dg.TableColumn("high", "float", description="upper end of the 95 % interval"),
-        dg.TableColumn("minimum", "float"),
-        dg.TableColumn("n", "int", description="units with at least two ratings"),
-    ]
-    rows = [
-        dg.TableRecord(
-            {
-                "question_id": verdict.question_id,
-                "state": verdict.state.word,
-                "verdict": verdict.verdict.value,
-                **_rounded(verdict),
-                "minimum": verdict.minimum,
-                "n": verdict.n_units,
-            }
-        )
-        for verdict in outcome.questions
-    ]
-    return dg.MetadataValue.table(rows, schema=dg.TableSchema(columns))

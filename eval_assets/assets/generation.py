@@ -8,15 +8,9 @@ from datetime import UTC, datetime
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    data_version_in,
-    table_metadata,
-    version_of,
-)
+from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.live_model import live_generators
@@ -36,31 +30,27 @@ _NOTHING = GenerationSummary(models=(), counted_usd=0.0, budget_left_usd=None, r
 
 
 @asset(group="inputs", kinds={"duckdb"}, deps=["evaluation_file"], asks_models=True)
-def generated_responses(
-    context: dg.AssetExecutionContext, folder: EvaluationFolder
-) -> dg.MaterializeResult[None]:
+def generated_responses(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Responses of the declared generators to the prompts; none without generators."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        summary = (
-            _generate(evaluation, folder, run_id=context.run.run_id)
-            if evaluation.generators
-            else _NOTHING
-        )
-        rows = pd.DataFrame([_row(response) for response in summary.responses])
-        warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
-        fingerprint = version_of(rows.to_dict("records"))
-        with folder.connect() as connection, transaction(connection):
-            if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
-                replace_rows(connection, "generated_responses", rows)
-                record_import(
-                    connection,
-                    "generated_responses",
-                    fingerprint=fingerprint,
-                    sources="",
-                    n_rows=len(rows),
-                )
-            table = table_metadata(connection, "generated_responses")
+    evaluation = folder.evaluation()
+    summary = (
+        _generate(evaluation, folder, run_id=context.run.run_id)
+        if evaluation.generators
+        else _NOTHING
+    )
+    rows = pd.DataFrame([_row(response) for response in summary.responses])
+    warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
+    fingerprint = version_of(rows.to_dict("records"))
+    with folder.connect() as connection, transaction(connection):
+        if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
+            replace_rows(connection, "generated_responses", rows)
+            record_import(
+                connection,
+                "generated_responses",
+                fingerprint=fingerprint,
+                sources="",
+                n_rows=len(rows),
+            )
     if summary.stopped:
         raise dg.Failure(description="\n".join(summary.stopped), allow_retries=False)
     statuses = (
@@ -68,19 +58,15 @@ def generated_responses(
         if len(rows)
         else pd.DataFrame(columns=["generator_id", "status", "n"])
     )
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "spent_usd": summary.spent_usd,
-            "budget_left_usd": summary.budget_left_usd,
-            "n_calls": summary.n_attempts,
-            "n_from_ledger": summary.n_from_ledger,
-            "expected": "; ".join(str(model.estimate) for model in summary.models)
-            or "no generators are declared",
-            "statuses": rows_as_metadata(statuses),
-        },
-    )
+    return {
+        "spent_usd": summary.spent_usd,
+        "budget_left_usd": summary.budget_left_usd,
+        "n_calls": summary.n_attempts,
+        "n_from_ledger": summary.n_from_ledger,
+        "expected": "; ".join(str(model.estimate) for model in summary.models)
+        or "no generators are declared",
+        "statuses": rows_as_metadata(statuses),
+    }
 
 
 def _generate(

@@ -1,6 +1,7 @@
 """Assets of the inputs: the files as external assets, the rubric and the model responses."""
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -9,14 +10,9 @@ import pandas as pd
 
 from eval_assets.assets.file_versions import file_versions
 from eval_assets.assets.generation import generated_responses
-from eval_assets.assets.recipes import asset, files
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    data_version_in,
-    table_metadata,
-    version_of,
-)
+from eval_assets.assets.metadata import Metadata
+from eval_assets.assets.recipes import EvaluationTarget, Recipe, asset
+from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling.rubric_versions import new_wordings, wordings_in_order
 from eval_assets.readers.evaluation.input_files import source_fingerprints
@@ -46,8 +42,7 @@ _INPUT_FILES = {
 """Input files with their kind and their contents."""
 
 
-@files(_INPUT_FILES, group="inputs")
-def given_files(
+def _observed(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> Iterator[dg.ObserveResult]:
     """Record the version of each input file."""
@@ -57,16 +52,39 @@ def given_files(
             yield dg.ObserveResult(asset_key=key, data_version=dg.DataVersion(version))
 
 
+def _file_assets(target: EvaluationTarget) -> dg.AssetsDefinition:
+    specs = [
+        dg.AssetSpec(
+            target.folder.key(name),
+            group_name=target.group("inputs"),
+            kinds={kind},
+            description=meaning,
+        )
+        for name, (kind, meaning) in _INPUT_FILES.items()
+    ]
+    with warnings.catch_warnings():
+        # The decorator is in beta; the single one makes assets of a deprecated kind.
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        definition: dg.AssetsDefinition = dg.multi_observable_source_asset(
+            name=target.step("given_files"),
+            specs=specs,
+            can_subset=True,
+            required_resource_keys={target.resource},
+        )(target.bound(_observed, dg.AssetExecutionContext))
+    return definition
+
+
+given_files = Recipe("given_files", _file_assets, _observed)
+
+
 @asset(group="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])
-def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def rubric_questions(folder: EvaluationFolder) -> Metadata:
     """Questions that raters and judges answer about each response, each with its scale."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        _register_wordings(folder, evaluation)
-        with folder.connect() as connection, transaction(connection):
-            write_rubric(connection, evaluation.rubric)
-            write_currency(connection, evaluation.currency)
-            table = table_metadata(connection, "rubric_questions")
+    evaluation = folder.evaluation()
+    _register_wordings(folder, evaluation)
+    with folder.connect() as connection, transaction(connection):
+        write_rubric(connection, evaluation.rubric)
+        write_currency(connection, evaluation.currency)
     questions = [
         dg.TableRecord(
             {
@@ -79,14 +97,10 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         )
         for question in evaluation.rubric
     ]
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "questions": dg.MetadataValue.table(questions),
-            "n_scales_guessed": sum(q.scale_guessed for q in evaluation.rubric),
-        },
-    )
+    return {
+        "questions": dg.MetadataValue.table(questions),
+        "n_scales_guessed": sum(q.scale_guessed for q in evaluation.rubric),
+    }
 
 
 def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None:
@@ -105,30 +119,32 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
                 copy_ledger(ledger, connection, "rubric_wordings")
 
 
-@asset(group="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"])
-def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+@asset(
+    group="inputs",
+    kinds={"csv", "duckdb"},
+    deps=[generated_responses, "response_files"],
+    table="responses",
+)
+def model_responses(folder: EvaluationFolder) -> Metadata:
     """Responses of each model: given in files, or generated; a given one takes precedence."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        files = source_fingerprints(evaluation)["responses"]
-        with folder.connect() as connection:
-            fingerprint = version_of(files, import_fingerprint(connection, "generated_responses"))
-            if is_imported(connection, "responses", fingerprint=fingerprint):
-                counts = response_counts(connection)
-                return imported(table_metadata(connection, "responses"), counts)
-            generated = read_generated_responses(connection)
-        responses = _merged(read_responses(evaluation, generated=generated), generated)
-        with folder.connect() as connection, transaction(connection):
-            replace_rows(connection, "responses", responses)
-            record_import(
-                connection,
-                "responses",
-                fingerprint=fingerprint,
-                sources=files,
-                n_rows=len(responses),
-            )
-            table, counts = table_metadata(connection, "responses"), response_counts(connection)
-    return imported(table, counts)
+    evaluation = folder.evaluation()
+    files = source_fingerprints(evaluation)["responses"]
+    with folder.connect() as connection:
+        fingerprint = version_of(files, import_fingerprint(connection, "generated_responses"))
+        if is_imported(connection, "responses", fingerprint=fingerprint):
+            return response_counts(connection)
+        generated = read_generated_responses(connection)
+    responses = _merged(read_responses(evaluation, generated=generated), generated)
+    with folder.connect() as connection, transaction(connection):
+        replace_rows(connection, "responses", responses)
+        record_import(
+            connection,
+            "responses",
+            fingerprint=fingerprint,
+            sources=files,
+            n_rows=len(responses),
+        )
+        return response_counts(connection)
 
 
 def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
@@ -138,20 +154,3 @@ def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
     if responses.empty:
         return generated
     return pd.concat([responses, generated], ignore_index=True).drop_duplicates("response_id")
-
-
-def imported(
-    table: Mapping[str, dg.TableSchema | int | str],
-    counts: Mapping[str, dg.MetadataValue | list[str] | float | str | None],
-    **of_import: int,
-) -> dg.MaterializeResult[None]:
-    """Report a table that is read from files.
-
-    Args:
-        table: Its metadata.
-        counts: What it holds, the same also if the files were not read again.
-        of_import: What reading the files says.
-    """
-    return dg.MaterializeResult(
-        data_version=data_version_in(table), metadata={**table, **counts, **of_import}
-    )

@@ -9,7 +9,7 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.assets.inputs import imported, model_responses, rubric_questions
+from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.judge_versions import (
     VersionsInUse,
     log_versions,
@@ -17,15 +17,10 @@ from eval_assets.assets.judge_versions import (
     prompts_in_use,
     versions_in_use,
 )
-from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_shard
-from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_shard
+from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    table_metadata,
-    version_of,
-)
+from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
@@ -67,9 +62,7 @@ ASK_AGAIN_TAG = "eval_assets/ask_again"
     deps=[model_responses, rubric_questions, "judge_score_files"],
     asks_models=True,
 )
-def judge_scores(
-    context: dg.AssetExecutionContext, folder: EvaluationFolder
-) -> dg.MaterializeResult[None]:
+def judge_scores(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Each judge's score of each response on each question, or the reason why there is none."""
     run = context.run
     return scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
@@ -83,66 +76,61 @@ def statuses_to_ask_again(run: dg.DagsterRun) -> frozenset[Status]:
 
 def scored(
     folder: EvaluationFolder, *, run_id: str, ask_again: frozenset[Status] = frozenset()
-) -> dg.MaterializeResult[None]:
+) -> Metadata:
     """Ask live judges for missing scores, and store the scores of all judges."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        fingerprints = judge_fingerprints(evaluation)
-        in_use = versions_in_use(evaluation, folder, fingerprints)
-        log_versions(evaluation, in_use)
-        files = source_fingerprints(evaluation)["judge_scores"]
-        with folder.connect() as connection:
-            fingerprint = version_of(
-                fingerprints,
-                files,
-                import_fingerprint(connection, "responses"),
-                evaluation.rubric,
-                {judge_id: version.definition_hash for judge_id, version in in_use.items()},
-            )
-            if not evaluation.live_judges and is_imported(
-                connection, "judge_scores", fingerprint=fingerprint
-            ):
-                table = table_metadata(connection, "judge_scores")
-                return imported(table, _counts(connection, in_use))
-            check_imported(connection, "model_responses", evaluation.folder)
-            responses = response_keys(connection, further=evaluation.filter_columns)
-        scores = [mapped_scores(rows, in_use) for rows in _sound_scores(evaluation, responses)]
-        live = judge_live(
-            evaluation,
-            folder,
-            prompts=prompts_in_use(in_use),
-            run_id=run_id,
-            ask_again=ask_again,
-            keep=lambda rows: scores.append(mapped_scores(rows, in_use)),
+    evaluation = folder.evaluation()
+    fingerprints = judge_fingerprints(evaluation)
+    in_use = versions_in_use(evaluation, folder, fingerprints)
+    log_versions(evaluation, in_use)
+    files = source_fingerprints(evaluation)["judge_scores"]
+    with folder.connect() as connection:
+        fingerprint = version_of(
+            fingerprints,
+            files,
+            import_fingerprint(connection, "responses"),
+            evaluation.rubric,
+            {judge_id: version.definition_hash for judge_id, version in in_use.items()},
         )
-        with folder.connect() as connection, transaction(connection):
-            write_judge_scores(connection, scores)
-            statuses = status_counts(connection)
-            model_names = other_models(connection)
-            rows = [
-                replace(
-                    row,
-                    stopped=live.reasons.get(row.judge_id),
-                    other_models=model_names.get((row.judge_id, row.model or "")),
-                )
-                for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
-            ]
-            write_judges(connection, rows)
-            record_import(
-                connection,
-                "judge_scores",
-                fingerprint=fingerprint,
-                sources=files,
-                n_rows=int(statuses["n"].sum()),
+        if not evaluation.live_judges and is_imported(
+            connection, "judge_scores", fingerprint=fingerprint
+        ):
+            return _counts(connection, in_use)
+        check_imported(connection, "model_responses", evaluation.folder)
+        responses = response_keys(connection, further=evaluation.filter_columns)
+    scores = [mapped_scores(rows, in_use) for rows in _sound_scores(evaluation, responses)]
+    live = judge_live(
+        evaluation,
+        folder,
+        prompts=prompts_in_use(in_use),
+        run_id=run_id,
+        ask_again=ask_again,
+        keep=lambda rows: scores.append(mapped_scores(rows, in_use)),
+    )
+    with folder.connect() as connection, transaction(connection):
+        write_judge_scores(connection, scores)
+        statuses = status_counts(connection)
+        model_names = other_models(connection)
+        rows = [
+            replace(
+                row,
+                stopped=live.stopped.get(row.judge_id),
+                other_models=model_names.get((row.judge_id, row.model or "")),
             )
-            table = table_metadata(connection, "judge_scores")
-            counts = _counts(connection, in_use)
-    return imported(table, counts | live.metadata)
+            for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
+        ]
+        write_judges(connection, rows)
+        record_import(
+            connection,
+            "judge_scores",
+            fingerprint=fingerprint,
+            sources=files,
+            n_rows=int(statuses["n"].sum()),
+        )
+        counts = _counts(connection, in_use)
+    return {**counts, **live.metadata}
 
 
-def _counts(
-    connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse
-) -> dict[str, dg.MetadataValue | int | list[str] | None]:
+def _counts(connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse) -> Metadata:
     """Return what `judge_scores` holds."""
     statuses = status_counts(connection)
     return {
@@ -154,7 +142,7 @@ def _counts(
     }
 
 
-def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> LiveJudging:
+def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> None:
     """Ask live judges about some of the units, except for replies in the ledger.
 
     Args:
@@ -164,7 +152,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> LiveJ
     """
     evaluation = folder.evaluation()
     if not evaluation.live_judges:
-        return LiveJudging()
+        return
     in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     with folder.connect() as connection:
         check_imported(connection, "model_responses", evaluation.folder)
@@ -172,7 +160,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> LiveJ
     for _ in _sound_scores(evaluation, responses):
         pass
     prompts = prompts_in_use(in_use)
-    return judge_shard(evaluation, folder, prompts=prompts, run_id=run_id, shard=shard)
+    judge_shard(evaluation, folder, prompts=prompts, run_id=run_id, shard=shard)
 
 
 def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:

@@ -9,14 +9,14 @@ import pandas as pd
 
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.labels import human_labels
-from eval_assets.assets.metadata import list_as_metadata, rows_as_metadata
-from eval_assets.assets.recipes import asset
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    data_version_in,
-    table_metadata,
+from eval_assets.assets.metadata import (
+    Metadata,
+    list_as_metadata,
+    rows_as_metadata,
+    without_blanks,
 )
+from eval_assets.assets.recipes import asset
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import DISCUSSION
 from eval_assets.errors import InputError
@@ -51,25 +51,24 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
     If no raters are declared, one sheet without a rater, unless there are label files.
     """
-    with clear_failures():
-        evaluation = folder.evaluation()
-        paths, refusals = [], []
-        with folder.connect() as connection:
-            study = _study(evaluation, connection)
-            raters = study.raters or (() if evaluation.labels.files else ("",))
-            responses = stored_responses(connection) if raters else pd.DataFrame()
-        for rater in raters:
-            path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
-            units = study.sheet_units(rater)
-            try:
-                hide, codes = evaluation.labelling.hide, study.codes
-                write_sheet(path, sheet_text(responses, units, hide=hide, codes=codes))
-            except InputError as error:
-                refusals.append(str(error))
-            else:
-                paths.append(str(path))
+    evaluation = folder.evaluation()
+    paths, refusals = [], []
+    with folder.connect() as connection:
+        study = _study(evaluation, connection)
+        raters = study.raters or (() if evaluation.labels.files else ("",))
+        responses = stored_responses(connection) if raters else pd.DataFrame()
+    for rater in raters:
+        path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
+        units = study.sheet_units(rater)
+        try:
+            hide, codes = evaluation.labelling.hide, study.codes
+            write_sheet(path, sheet_text(responses, units, hide=hide, codes=codes))
+        except InputError as error:
+            refusals.append(str(error))
+        else:
+            paths.append(str(path))
     return dg.MaterializeResult(
-        metadata={"written": paths, "kept": refusals, "raters": list(study.raters)}
+        metadata=without_blanks({"written": paths, "kept": refusals, "raters": list(study.raters)})
     )
 
 
@@ -78,56 +77,44 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     kinds={"json", "duckdb"},
     deps=[human_labels, "adjudication_file"],
 )
-def adjudicated_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def adjudicated_labels(folder: EvaluationFolder) -> Metadata:
     """Disagreements that were settled: a consensus, or the response left out as ambiguous."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        files = source_fingerprints(evaluation)["adjudicated_labels"]
-        steps = read_adjudications(evaluation)
-        rows = [_settled_row(decision, steps) for decision in decisions(steps).values()]
-        with folder.connect() as connection, transaction(connection):
-            n_unknown = write_adjudicated_labels(connection, rows)
-            record_import(
-                connection, "adjudicated_labels", fingerprint=files, sources=files, n_rows=len(rows)
-            )
-            table = table_metadata(connection, "adjudicated_labels")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "n_consensus": sum(not row["excluded"] for row in rows),
-            "n_excluded": sum(bool(row["excluded"]) for row in rows),
-            "n_of_unknown_responses": n_unknown,
-        },
-    )
+    evaluation = folder.evaluation()
+    files = source_fingerprints(evaluation)["adjudicated_labels"]
+    steps = read_adjudications(evaluation)
+    rows = [_settled_row(decision, steps) for decision in decisions(steps).values()]
+    with folder.connect() as connection, transaction(connection):
+        n_unknown = write_adjudicated_labels(connection, rows)
+        record_import(
+            connection, "adjudicated_labels", fingerprint=files, sources=files, n_rows=len(rows)
+        )
+    return {
+        "n_consensus": sum(not row["excluded"] for row in rows),
+        "n_excluded": sum(bool(row["excluded"]) for row in rows),
+        "n_of_unknown_responses": n_unknown,
+    }
 
 
 @asset(group="human_labels", kinds={"duckdb"}, deps=[human_labels])
-def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def label_quality(folder: EvaluationFolder) -> Metadata:
     """Figures of each rater's labels with advice, and labels that do not count."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            study = _study(evaluation, connection)
-        sessions = study.sessions.all()
-        history = history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]])
-        sources = quality_sources(study, sessions)
-        with folder.connect() as connection, transaction(connection):
-            figures = quality_figures(evaluation.rubric, measured_quality(connection, sources))
-            replace_records(connection, "label_quality", figures)
-            write_label_history(connection, history)
-            table = table_metadata(connection, "label_quality")
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        study = _study(evaluation, connection)
+    sessions = study.sessions.all()
+    history = history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]])
+    sources = quality_sources(study, sessions)
+    with folder.connect() as connection, transaction(connection):
+        figures = quality_figures(evaluation.rubric, measured_quality(connection, sources))
+        replace_records(connection, "label_quality", figures)
+        write_label_history(connection, history)
     advice = [figure for figure in figures if figure.advice]
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "n_changes": int((history["kind"] == "change").sum()),
-            "n_repeats": int((history["kind"] == "repeat").sum()),
-            "advice": list_as_metadata(f"**{one.question_id}**: {one.advice}" for one in advice),
-            "figures": rows_as_metadata(pd.DataFrame([vars(figure) for figure in figures])),
-        },
-    )
+    return {
+        "n_changes": int((history["kind"] == "change").sum()),
+        "n_repeats": int((history["kind"] == "repeat").sum()),
+        "advice": list_as_metadata(f"**{one.question_id}**: {one.advice}" for one in advice),
+        "figures": rows_as_metadata(pd.DataFrame([vars(figure) for figure in figures])),
+    }
 
 
 def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Study:

@@ -2,19 +2,12 @@
 
 import logging
 
-import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.inputs import imported, model_responses, rubric_questions
-from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.inputs import model_responses, rubric_questions
+from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    data_version_in,
-    table_metadata,
-    version_of,
-)
+from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.errors import StoreError
 from eval_assets.labelling.rubric_versions import by_rubric_version, wordings_in_order
 from eval_assets.readers.evaluation.input_files import source_fingerprints
@@ -43,63 +36,57 @@ logger = logging.getLogger(__name__)
     kinds={"csv", "duckdb"},
     deps=[model_responses, rubric_questions, "label_files"],
 )
-def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def human_labels(folder: EvaluationFolder) -> Metadata:
     """Ratings by humans, each checked against its question's scale."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        files = source_fingerprints(evaluation)["human_labels"]
+    evaluation = folder.evaluation()
+    files = source_fingerprints(evaluation)["human_labels"]
+    with folder.connect() as connection:
+        responses_from = import_fingerprint(connection, "responses")
+        fingerprint = version_of(
+            files, responses_from, evaluation.rubric, evaluation.labels.on_error
+        )
+        if is_imported(connection, "human_labels", fingerprint=fingerprint):
+            return label_counts(connection)
+        check_imported(connection, "model_responses", evaluation.folder)
+        responses = response_keys(connection, further=evaluation.filter_columns)
+        n_labels_by_file = labels_by_file(connection)
+    if n_labels_by_file and not evaluation.labels.files and not evaluation.labels.are_named:
+        raise StoreError(_would_erase(n_labels_by_file))
+
+    def texts() -> list[str | None]:
         with folder.connect() as connection:
-            responses_from = import_fingerprint(connection, "responses")
-            fingerprint = version_of(
-                files, responses_from, evaluation.rubric, evaluation.labels.on_error
-            )
-            if is_imported(connection, "human_labels", fingerprint=fingerprint):
-                table = table_metadata(connection, "human_labels")
-                return imported(table, label_counts(connection))
-            check_imported(connection, "model_responses", evaluation.folder)
-            responses = response_keys(connection, further=evaluation.filter_columns)
-            n_labels_by_file = labels_by_file(connection)
-        if n_labels_by_file and not evaluation.labels.files and not evaluation.labels.are_named:
-            raise StoreError(_would_erase(n_labels_by_file))
+            return response_keys(connection, further=["response_text"])["response_text"].tolist()
 
-        def texts() -> list[str | None]:
-            with folder.connect() as connection:
-                return response_keys(connection, further=["response_text"])[
-                    "response_text"
-                ].tolist()
-
-        labels = read_labels(evaluation, responses, texts=texts)
-        for note in labels.notes:
-            logger.info(note)
-        if labels.ratings.empty and labels.n_unrated:
-            logger.warning("no label has a rating: all %d are blank", labels.n_unrated)
-        for file in sorted({*n_labels_by_file}.difference(labels.ratings["file"].unique())):
-            logger.warning(
-                "%s: no label comes from it any more, %d did", file, n_labels_by_file[file]
-            )
-        with folder.connect() as connection, transaction(connection):
-            rows = read_rows(connection, "rubric_wordings", order_by="version")
-            wordings = wordings_in_order(rows)
-            versions = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
-            for note in versions.notes:
-                logger.warning(note)
-            if n_changed := n_changed_labels(connection, versions.ratings):
-                logger.warning("labels with another value than in the last run: %d", n_changed)
-            before = by_rubric_version(labels.earlier, evaluation.rubric, wordings)
-            earlier = pd.concat([before.ratings, before.older, versions.older])
-            write_labels(
-                connection,
-                versions.ratings,
-                earlier=earlier,
-                rejected=labels.rejected,
-                unrated=labels.unrated,
-            )
-            n_rows = count_rows(connection, "human_labels")
-            record_import(
-                connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows
-            )
-            table, counts = table_metadata(connection, "human_labels"), label_counts(connection)
-    return imported(table, counts, n_unrated=labels.n_unrated, n_changed=n_changed)
+    labels = read_labels(evaluation, responses, texts=texts)
+    for note in labels.notes:
+        logger.info(note)
+    if labels.ratings.empty and labels.n_unrated:
+        logger.warning("no label has a rating: all %d are blank", labels.n_unrated)
+    for file in sorted({*n_labels_by_file}.difference(labels.ratings["file"].unique())):
+        logger.warning("%s: no label comes from it any more, %d did", file, n_labels_by_file[file])
+    with folder.connect() as connection, transaction(connection):
+        rows = read_rows(connection, "rubric_wordings", order_by="version")
+        wordings = wordings_in_order(rows)
+        versions = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
+        for note in versions.notes:
+            logger.warning(note)
+        if n_changed := n_changed_labels(connection, versions.ratings):
+            logger.warning("labels with another value than in the last run: %d", n_changed)
+        before = by_rubric_version(labels.earlier, evaluation.rubric, wordings)
+        earlier = pd.concat([before.ratings, before.older, versions.older])
+        write_labels(
+            connection,
+            versions.ratings,
+            earlier=earlier,
+            rejected=labels.rejected,
+            unrated=labels.unrated,
+        )
+        n_rows = count_rows(connection, "human_labels")
+        record_import(
+            connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows
+        )
+        counts = label_counts(connection)
+    return {**counts, "n_unrated": labels.n_unrated, "n_changed": n_changed}
 
 
 def _would_erase(n_labels_by_file: dict[str, int]) -> str:
@@ -114,18 +101,11 @@ def _would_erase(n_labels_by_file: dict[str, int]) -> str:
 
 
 @asset(group="human_labels", kinds={"duckdb"}, deps=[human_labels])
-def label_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def label_disagreements(folder: EvaluationFolder) -> Metadata:
     """Responses on which raters lie far apart, worst first."""
-    with clear_failures(), folder.connect() as connection, transaction(connection):
+    with folder.connect() as connection, transaction(connection):
         write_label_disagreements(connection)
         worst = worst_disagreements(connection, most=10)
-        table = table_metadata(connection, "label_disagreements")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "worst": rows_as_metadata(
-                worst.drop(columns=["ratings", "prompt_text", "response_text"])
-            ),
-        },
-    )
+    return {
+        "worst": rows_as_metadata(worst.drop(columns=["ratings", "prompt_text", "response_text"])),
+    }

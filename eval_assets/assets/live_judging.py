@@ -8,19 +8,17 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 
-import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement.staged import StageChange
-from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Judge, judge_fingerprint
+from eval_assets.config.judges import Judge, Staged, judge_fingerprint
 from eval_assets.errors import PromptError
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
-from eval_assets.judges.calling.progress import ModelSummary
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
@@ -32,10 +30,7 @@ from eval_assets.ledger import WHOLE, Shard, Status
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import (
-    staged_order,
-    write_staged_mode,
-)
+from eval_assets.store.ledger.histories import staged_order, write_staged_mode
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.scores import (
     column_values,
@@ -51,8 +46,6 @@ logger = logging.getLogger(__name__)
 _UNITS_AT_ONCE = 20_000
 """Number of units in memory with their replies, about 200 MB."""
 
-Metadata = dict[str, dg.MetadataValue | list[str] | float | int | str | None]
-
 
 @dataclass(frozen=True)
 class LiveJudging:
@@ -60,13 +53,11 @@ class LiveJudging:
 
     Args:
         metadata: Calls, cost, estimate and cautions, for the asset.
-        stopped: Judges that were stopped early, with the reason, a line each.
-        reasons: Why judges were stopped early, by id.
+        stopped: Why judges were stopped early, by id.
     """
 
     metadata: Metadata = field(default_factory=dict)
-    stopped: tuple[str, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    stopped: Mapping[str, str] = field(default_factory=dict)
 
 
 def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options of a run
@@ -107,15 +98,17 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
                 order = staged_order(ledger, ids_in_order(connection))
             all_units = itertools.chain.from_iterable(portions)
             portions = iter([sorted(all_units, key=lambda unit: order[unit.response_id])])
-        summary = _ask(
+        summary = ask(
             evaluation,
             ledger,
+            judges,
             portions,
             template=template,
             prompts=prompts,
+            asset="judge_scores",
             run_id=run_id,
-            shard=WHOLE,
-            ask_again=ask_again,
+            staged=evaluation.staged,
+            options=RequestOptions(api_keys(evaluation.live_judges), ask_again=ask_again),
             keep=lambda scores: keep(pd.DataFrame([asdict(score) for score in scores])),
         )
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
@@ -131,12 +124,12 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
         write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
         with folder.connect() as connection, transaction(connection):
             copy_ledger(ledger, connection, "judge_calls", "staged_mode")
-    cautions = [caution for judge in judges for caution in judge.cautions]
-    return LiveJudging(
-        metadata={**_metadata(summary), **_stage(summary.stages), "cautions": cautions},
-        stopped=summary.stopped,
-        reasons={judge.model_id: judge.stopped for judge in summary.models if judge.stopped},
-    )
+    metadata = {
+        **_metadata(summary),
+        "cautions": [caution for judge in judges for caution in judge.cautions],
+    }
+    stopped = {judge.model_id: judge.stopped for judge in summary.models if judge.stopped}
+    return LiveJudging(metadata, stopped)
 
 
 def judge_shard(
@@ -146,10 +139,11 @@ def judge_shard(
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
     shard: Shard,
-) -> LiveJudging:
-    """Ask every live judge about some of the units, except for replies in the ledger.
+) -> None:
+    """Ask live judges about some of the units, except for replies in the ledger.
 
-    Only the ledger keeps the replies. If the budget is used up, it ends.
+    Only the ledger keeps the replies. If the budget is used up, it ends: the op that collects meets
+    the same end, and reports it. Judges by batch are left to that op too.
 
     Args:
         evaluation: Declares the judges.
@@ -166,49 +160,57 @@ def judge_shard(
 
     template = declared_template(evaluation)
     portions = _portions(evaluation, folder, [template, *prompts.values()], shard=shard)
-    portions = itertools.takewhile(lambda _: not is_used_up, portions)
     with folder.ledger(evaluation) as ledger:
-        summary = _ask(
+        ask(
             evaluation,
             ledger,
-            portions,
+            [judge for judge in declared_live_judges(evaluation) if not judge.declared.batch],
+            itertools.takewhile(lambda _: not is_used_up, portions),
             template=template,
             prompts=prompts,
+            asset="judge_scores",
             run_id=run_id,
             shard=shard,
-            ask_again=frozenset(),
+            staged=evaluation.staged,
+            options=RequestOptions(api_keys(evaluation.live_judges)),
             keep=look,
         )
-    stopped = summary.stopped
-    if is_used_up:
-        stopped += ("the budget is used up. Raise it, then run this again: nothing is asked twice",)
-    return LiveJudging(metadata=_metadata(summary), stopped=stopped)
 
 
-def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and the storage
+def ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and the storage
     evaluation: Evaluation,
     ledger: SqlLedger,
+    judges: Sequence[LiveModel[Judge]],
     portions: Iterable[Sequence[Unit]],
     *,
     template: PromptTemplate,
-    prompts: Mapping[str, PromptTemplate],
+    prompts: Mapping[str, PromptTemplate] = MappingProxyType({}),
+    asset: str,
     run_id: str,
-    shard: Shard,
-    ask_again: frozenset[Status],
-    keep: Callable[[Sequence[JudgeScore]], None],
+    shard: Shard = WHOLE,
+    staged: Staged | None = None,
+    options: RequestOptions,
+    keep: Callable[[Sequence[JudgeScore]], None] | None = None,
 ) -> JudgingSummary:
-    """Ask the live judges about the units, within the budget of a run.
+    """Ask judges about units, within the budget of a run; see `judge_portions`.
 
-    Judges by batch are left to whoever asks about all units.
+    Args:
+        evaluation: The evaluation, whose caps hold.
+        ledger: The ledger.
+        judges: The judges.
+        portions: The units.
+        template: The prompt.
+        prompts: Separate prompts, by judge.
+        asset: The asset that spends.
+        run_id: The run, whose budget is spent.
+        shard: Which units these are.
+        staged: When the first of two judges is enough.
+        options: How requests are sent.
+        keep: Receives the scores of each portion; None to return them.
     """
-    judges = [
-        judge
-        for judge in declared_live_judges(evaluation)
-        if shard.n_shards == 1 or not judge.declared.batch
-    ]
     with Worker(
         ledger,
-        asset="judge_scores",
+        asset=asset,
         run_id=run_id,
         caps=evaluation,
         judge_ids=[judge.id for judge in judges],
@@ -221,9 +223,9 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
                 worker,
                 keep=keep,
                 template=template,
-                options=RequestOptions(api_keys(evaluation.live_judges), ask_again=ask_again),
+                options=options,
                 prompts=prompts,
-                staged=evaluation.staged,
+                staged=staged,
             )
         )
 
@@ -324,8 +326,19 @@ def _portions(
 
 
 def _metadata(summary: JudgingSummary) -> Metadata:
-    """Return the metadata of a run of live judges."""
-    return {
+    """Return the metadata of a run of live judges, with the final stage of a pair."""
+    calls = [
+        {
+            "judge_id": judge.model_id,
+            "n_calls": judge.n_attempts,
+            "n_from_ledger": judge.n_from_ledger,
+            "spent_usd": judge.spent_usd,
+            "expected": str(judge.estimate),
+            "stopped": judge.stopped,
+        }
+        for judge in summary.models
+    ]
+    metadata: Metadata = {
         "spent_usd": summary.spent_usd,
         "budget_left_usd": summary.budget_left_usd,
         "estimated_usd": math.fsum(judge.estimated_usd for judge in summary.models),
@@ -333,29 +346,14 @@ def _metadata(summary: JudgingSummary) -> Metadata:
         "n_calls": summary.n_attempts,
         "n_from_ledger": summary.n_from_ledger,
         "n_budget_stopped": summary.n_budget_stopped,
-        "calls": rows_as_metadata(pd.DataFrame([_calls(judge) for judge in summary.models])),
+        "calls": rows_as_metadata(pd.DataFrame(calls)),
     }
-
-
-def _stage(changes: Sequence[StageChange]) -> Metadata:
-    """Return the final stage of the pair, and its reason; empty unless staged."""
-    if not changes:
-        return {}
-    latest = changes[-1]
+    if not summary.stages:
+        return metadata
+    latest = summary.stages[-1]
     return {
+        **metadata,
         "staged_mode": latest.mode,
         "staged_reason": f"{latest.reason} (from unit {latest.position + 1} on)",
         "staged_kappa": or_none(latest.kappa),
-    }
-
-
-def _calls(judge: ModelSummary) -> Mapping[str, object]:
-    """Return one judge's requests and cost beside the estimate."""
-    return {
-        "judge_id": judge.model_id,
-        "n_calls": judge.n_attempts,
-        "n_from_ledger": judge.n_from_ledger,
-        "spent_usd": judge.spent_usd,
-        "expected": str(judge.estimate),
-        "stopped": judge.stopped,
     }

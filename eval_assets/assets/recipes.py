@@ -6,17 +6,16 @@ a recipe keeps the function, and decorates it once for each evaluation.
 """
 
 import inspect
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from types import ModuleType
 from typing import Any
 
 import dagster as dg
 
-from eval_assets.assets.metadata import with_something_shown
-from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.metadata import Metadata
+from eval_assets.assets.resources import EvaluationFolder, clear_failures, materialized
 
 _On = dg.AutomationCondition
 
@@ -58,16 +57,12 @@ class EvaluationTarget:
 
     Args:
         folder: The evaluation.
-        code_versions: Fingerprint of the code behind the assets of each group.
         pool: Pool of steps that ask models; None if no model is asked.
-        is_report_last: Whether the report waits for all other steps of its run.
         automation: Whether assets are made once their inputs change.
     """
 
     folder: EvaluationFolder
-    code_versions: Mapping[str, str] = field(default_factory=dict)
     pool: str | None = None
-    is_report_last: bool = False
     automation: bool = True
 
     @property
@@ -84,7 +79,7 @@ class EvaluationTarget:
         return f"{self.folder.names_before}{name}"
 
     def bound(self, body: Body, context_type: type) -> Body:
-        """Return a function of Dagster's context alone that calls `body` with what it takes.
+        """Return a function of Dagster's context alone that yields what `body` returns or yields.
 
         A parameter `folder` would name a resource that all evaluations share.
         """
@@ -95,7 +90,11 @@ class EvaluationTarget:
             values = {"context": context, "folder": getattr(context.resources, self.resource)}
             if not values.keys() >= {*takes}:
                 values |= context.op_execution_context.op_config
-            return with_something_shown(body(**{name: values[name] for name in takes}))
+            with clear_failures():
+                results = body(**{name: values[name] for name in takes})
+                for result in results if isinstance(results, Iterator) else [results]:
+                    if result is not None:
+                        yield result
 
         compute.__annotations__ = {"context": context_type}
         compute.__name__, compute.__doc__ = body.__name__, body.__doc__
@@ -109,7 +108,7 @@ class Recipe:
     Args:
         name: Name of the asset or the step.
         make: Returns the definition for an evaluation.
-        body: The function.
+        body: The function, which returns results.
     """
 
     name: str
@@ -135,179 +134,161 @@ def asset(  # noqa: PLR0913 - the properties of an asset
     group: str,
     kinds: set[str],
     deps: Sequence[Dependency] = (),
+    table: str = "",
     asks_models: bool = False,
     is_report: bool = False,
     flags: Sequence[str] = (),
 ) -> Callable[[Body], Recipe]:
     """Make a recipe of an asset with the name of the function.
 
+    The function returns metadata of the table that it stored, or a whole result.
+
     Args:
         group: Group of the asset.
         kinds: What the UI shows of it.
         deps: Assets that it depends on.
+        table: The table; called like the asset unless given.
         asks_models: Whether its step counts in the pool of requests.
-        is_report: Whether it may wait for everything else.
+        is_report: Whether it waits for all other steps of its run, unless these ask models: tuning
+            may then take hours.
         flags: Arguments of the function that the step's configuration may set to true.
     """
 
     def recipe(body: Body) -> Recipe:
+        name = body.__name__
+
+        @wraps(body)
+        def result(**values: Any) -> dg.MaterializeResult[None]:  # noqa: ANN401 - as the body takes
+            returned = body(**values)
+            if isinstance(returned, dg.MaterializeResult):
+                return returned
+            return materialized(values["folder"], name, returned, table=table or name)
+
         def make(target: EvaluationTarget) -> dg.AssetsDefinition:
-            spec = _spec(target, body.__name__, group=group, kinds=kinds, deps=deps, body=body)
-            waits = is_report and target.is_report_last
             return dg.multi_asset(
-                name=target.step(body.__name__),  # of `asset`, it would follow from the key
-                specs=[spec],
+                name=target.step(name),  # of `asset`, it would follow from the key
+                specs=[_spec(target, body, group=group, kinds=kinds, deps=deps)],
                 required_resource_keys={target.resource},
                 config_schema={flag: dg.Field(bool, default_value=False) for flag in flags},
                 pool=target.pool if asks_models else None,
-                op_tags={"dagster/priority": "-1"} if waits else {},
-            )(target.bound(body, dg.AssetExecutionContext))
+                op_tags={"dagster/priority": "-1"} if is_report and target.pool is None else {},
+            )(target.bound(result, dg.AssetExecutionContext))
 
-        return Recipe(body.__name__, make, body)
+        return Recipe(name, make, result)
 
     return recipe
 
 
 def tables(
-    bodies: Mapping[str, Body], *, group: str, deps: Sequence[Dependency]
-) -> Callable[[Body], Recipe]:
-    """Make a recipe of a step that yields several assets, of which a run may select some.
+    *bodies: Callable[[EvaluationFolder], Metadata],
+    step: str,
+    before: Callable[[EvaluationFolder], None],
+    group: str,
+    deps: Sequence[Dependency],
+) -> Recipe:
+    """Return a recipe of a step that stores several assets, of which a run may select some.
 
     Args:
-        bodies: What writes each asset; its docstring describes the asset.
+        bodies: What stores each asset.
+        step: Name of the step.
+        before: What precedes all of them.
         group: Group of the assets.
         deps: Assets that they depend on.
     """
+    by_name = {body.__name__: body for body in bodies}
 
-    def recipe(body: Body) -> Recipe:
-        def make(target: EvaluationTarget) -> dg.AssetsDefinition:
-            specs = [
-                _spec(target, name, group=group, kinds={"duckdb"}, deps=deps, body=write)
-                for name, write in bodies.items()
-            ]
-            return dg.multi_asset(
-                name=target.step(body.__name__),
-                specs=specs,
-                can_subset=True,
-                required_resource_keys={target.resource},
-            )(target.bound(body, dg.AssetExecutionContext))
+    def results(
+        context: dg.AssetExecutionContext, folder: EvaluationFolder
+    ) -> Iterator[dg.MaterializeResult[None]]:
+        before(folder)
+        for key in sorted(context.selected_asset_keys):
+            name = key.path[-1]
+            yield materialized(folder, name, by_name[name](folder), table=name)
 
-        return Recipe(body.__name__, make, body)
+    def make(target: EvaluationTarget) -> dg.AssetsDefinition:
+        return dg.multi_asset(
+            name=target.step(step),
+            specs=[_spec(target, of, group=group, kinds={"duckdb"}, deps=deps) for of in bodies],
+            can_subset=True,
+            required_resource_keys={target.resource},
+        )(target.bound(results, dg.AssetExecutionContext))
 
-    return recipe
-
-
-def files(contents: Mapping[str, tuple[str, str]], *, group: str) -> Callable[[Body], Recipe]:
-    """Make a recipe of input files that can be observed.
-
-    Args:
-        contents: Kind and meaning of the files, by asset.
-        group: Group of the assets.
-    """
-
-    def recipe(body: Body) -> Recipe:
-        def make(target: EvaluationTarget) -> dg.AssetsDefinition:
-            specs = [
-                dg.AssetSpec(
-                    target.folder.key(name),
-                    group_name=target.group(group),
-                    kinds={kind},
-                    description=meaning,
-                )
-                for name, (kind, meaning) in contents.items()
-            ]
-            with warnings.catch_warnings():
-                # The decorator is in beta; the single one makes assets of a deprecated kind.
-                warnings.simplefilter("ignore", dg.BetaWarning)
-                definition: dg.AssetsDefinition = dg.multi_observable_source_asset(
-                    name=target.step(body.__name__),
-                    specs=specs,
-                    can_subset=True,
-                    required_resource_keys={target.resource},
-                )(target.bound(body, dg.AssetExecutionContext))
-            return definition
-
-        return Recipe(body.__name__, make, body)
-
-    return recipe
+    return Recipe(step, make, results)
 
 
 def checks(
-    meanings: Mapping[str, str | None] | Callable[[EvaluationFolder], Mapping[str, str | None]],
-    *,
+    *bodies: Callable[..., dg.AssetCheckResult],
+    step: str = "",
     of: Recipe,
-    blocking: bool = False,
     also_of: Sequence[Recipe] = (),
-) -> Callable[[Body], Recipe]:
-    """Make a recipe of a step that yields the results of checks of one asset.
+) -> Recipe:
+    """Return a recipe of a step of checks of one asset, named like their functions.
+
+    Args:
+        bodies: The checks, functions of the folder and, where they take one, the context.
+        step: Name of the step; that of the only check unless given.
+        of: The asset.
+        also_of: Assets whose other data may change the results, also while `of` is held back.
+    """
+    by_name = {body.__name__: body for body in bodies}
+    step = step or bodies[0].__name__
+
+    def results(
+        context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+    ) -> Iterator[dg.AssetCheckResult]:
+        for key in sorted(context.op_execution_context.selected_asset_check_keys):
+            body = by_name[key.name]
+            takes = inspect.signature(body).parameters
+            result = body(context, folder) if "context" in takes else body(folder)
+            yield result._replace(asset_key=key.asset_key, check_name=key.name)
+
+    def make(target: EvaluationTarget) -> dg.AssetChecksDefinition:
+        meanings = {name: inspect.getdoc(body) for name, body in by_name.items()}
+        specs = [
+            dg.AssetCheckSpec(
+                name,
+                asset=target.folder.key(of.name),
+                description=meaning,
+                additional_deps=[target.folder.key(other.name) for other in also_of],
+                automation_condition=OTHER_EVIDENCE if also_of and target.automation else None,
+            )
+            for name, meaning in meanings.items()
+        ]
+        return check_step(target, step, specs, results)
+
+    return Recipe(step, make, results)
+
+
+def check_step(
+    target: EvaluationTarget, step: str, specs: Sequence[dg.AssetCheckSpec], results: Body
+) -> dg.AssetChecksDefinition:
+    """Return a step that yields the results of checks of one asset.
 
     Checks have no key by which Dagster could sort steps of one name: it would number them in the
     order of their hashes, and a step would check another evaluation in another process.
-
-    Args:
-        meanings: What each check says, by name; or a function that returns that for an evaluation.
-        of: The asset.
-        blocking: Whether an error holds back what is directly downstream.
-        also_of: Assets whose other data may change the results, also while `of` is held back.
     """
-
-    def recipe(body: Body) -> Recipe:
-        def make(target: EvaluationTarget) -> dg.AssetChecksDefinition:
-            # Of a gate's check, so that what a gate held back is made in the run that opens it.
-            condition = _On.eager() if blocking else OTHER_EVIDENCE if also_of else None
-            specs = [
-                dg.AssetCheckSpec(
-                    name,
-                    asset=target.folder.key(of.name),
-                    blocking=blocking,
-                    description=meaning,
-                    additional_deps=[target.folder.key(other.name) for other in also_of],
-                    automation_condition=condition if target.automation else None,
-                )
-                for name, meaning in (
-                    meanings(target.folder) if callable(meanings) else meanings
-                ).items()
-            ]
-            return dg.multi_asset_check(
-                name=target.step(body.__name__),
-                specs=specs,
-                can_subset=True,
-                required_resource_keys={target.resource},
-            )(target.bound(body, dg.AssetCheckExecutionContext))
-
-        return Recipe(body.__name__, make, body)
-
-    return recipe
+    return dg.multi_asset_check(
+        name=target.step(step),
+        specs=specs,
+        can_subset=True,
+        required_resource_keys={target.resource},
+    )(target.bound(results, dg.AssetCheckExecutionContext))
 
 
-@cache
-def _line(body: Body) -> int:
-    return inspect.getsourcelines(body)[1]
-
-
-def _spec(  # noqa: PLR0913 - the parts of a spec
+def _spec(
     target: EvaluationTarget,
-    name: str,
+    body: Body,
     *,
     group: str,
     kinds: set[str],
     deps: Sequence[Dependency],
-    body: Body,
 ) -> dg.AssetSpec:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.BetaWarning)  # of links to code
-        reference = dg.LocalFileCodeReference(
-            file_path=inspect.getsourcefile(body) or "",
-            line_number=_line(body),
-        )
-        references = dg.CodeReferencesMetadataValue(code_references=[reference])
+    """Return the spec of an asset, which the docstring of its function describes."""
     return dg.AssetSpec(
-        target.folder.key(name),
+        target.folder.key(body.__name__),
         deps=[target.folder.key(dep if isinstance(dep, str) else dep.name) for dep in deps],
         group_name=target.group(group),
         kinds=kinds,
-        description=inspect.cleandoc(body.__doc__ or ""),
-        code_version=target.code_versions.get(group),
+        description=inspect.getdoc(body),
         automation_condition=UP_TO_DATE if target.automation else None,
-        metadata={"dagster/code_references": references},
     )

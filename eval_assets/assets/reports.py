@@ -18,10 +18,7 @@ from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import dependences
 from eval_assets.assets.labelling import label_quality
 from eval_assets.assets.recipes import asset
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-)
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.stored_screen import stored_screen
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
@@ -78,29 +75,28 @@ def agreement_report(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
     """Figures and verdicts of the gates, as HTML, Markdown and JSON; keeps them as history."""
-    with clear_failures():
-        evaluation = folder.evaluation()
+    evaluation = folder.evaluation()
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        measured = measured_now(connection, evaluation)
+        rows = history_rows(
+            measured.figures["human"],
+            measured.figures["judge"],
+            run_id=context.run.run_id,
+            at=datetime.now(tz=UTC),
+        )
+        append_history(ledger, "agreement_history", list(rows))
+        with transaction(connection):
+            replace_rows(connection, "executive_summary", pd.DataFrame())
+            copy_ledger(ledger, connection, "agreement_history")
+        report = stored_report(connection, folder, evaluation, measured)
+    if evaluation.executive_summary is not None:
+        summary = written_summary(report.report, evaluation, folder, run_id=context.run.run_id)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            measured = measured_now(connection, evaluation)
-            rows = history_rows(
-                measured.figures["human"],
-                measured.figures["judge"],
-                run_id=context.run.run_id,
-                at=datetime.now(tz=UTC),
-            )
-            append_history(ledger, "agreement_history", list(rows))
             with transaction(connection):
-                replace_rows(connection, "executive_summary", pd.DataFrame())
-                copy_ledger(ledger, connection, "agreement_history")
+                replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
+                copy_ledger(ledger, connection, "judge_calls")
             report = stored_report(connection, folder, evaluation, measured)
-        if evaluation.executive_summary is not None:
-            summary = written_summary(report.report, evaluation, folder, run_id=context.run.run_id)
-            with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-                with transaction(connection):
-                    replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
-                    copy_ledger(ledger, connection, "judge_calls")
-                report = stored_report(connection, folder, evaluation, measured)
-        written = write_report(report, folder.out)
+    written = write_report(report, folder.out)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(report.report.version),
         metadata={

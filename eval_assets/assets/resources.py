@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -11,11 +11,13 @@ import duckdb
 
 from eval_assets.assets.dagster_internals import StepFailureData
 from eval_assets.assets.file_versions import unrecorded_versions
+from eval_assets.assets.metadata import Metadata, without_blanks
 from eval_assets.assets.step_names import identifiers_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import DamagedError, InputError, PromptError, StoreError, leaves
 from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
 from eval_assets.store.connection import connect, session
+from eval_assets.store.data_versions import combined_fingerprint
 from eval_assets.store.database_file import database_path
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
@@ -26,9 +28,6 @@ AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
 
 UI = "EVAL_UI_URL"
 """Variable with the address of Dagster's UI, for links to runs."""
-
-CONTENT = "content"
-"""Metadata of a stored table: a fingerprint of its rows."""
 
 CLOSED_GATES = "closed_gates"
 """Metadata of the Failure of a closed gate: its name."""
@@ -119,8 +118,7 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def evaluation(self) -> Evaluation:
         """Read evaluation.yaml, every time: a changed threshold holds from the next run on."""
-        with clear_failures():
-            return read_evaluation(self.path)
+        return read_evaluation(self.path)
 
     def ledger(self, evaluation: Evaluation) -> AbstractContextManager[SqlLedger]:
         """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder."""
@@ -221,32 +219,40 @@ def failure_lines(step: str, failure: StepFailureData) -> list[str]:
     return [f"{step}: {' '.join(cause.message.split())}"]
 
 
-def table_metadata(
-    connection: duckdb.DuckDBPyConnection, table: str, *, content: str | None = None
-) -> dict[str, dg.TableSchema | int | str]:
-    """Return the metadata of a stored table: content, name, rows, columns with meaning.
+def materialized(
+    folder: EvaluationFolder, asset: str, metadata: Metadata, *, table: str
+) -> dg.MaterializeResult[None]:
+    """Return the result of an asset: the content of its table, with columns and their meaning.
 
-    `content` is its `content_fingerprint` if that is known.
+    Args:
+        folder: The evaluation.
+        asset: Name of the asset.
+        metadata: Further metadata, of which empty values are left out.
+        table: The table that it stored.
     """
-    described = columns_of(connection, table)
-    # Two runs on the same data write equal rows, except for when they were written.
-    lasting = [column.name for column in described if "TIMESTAMP" not in column.type]
-    content = content or content_fingerprint(connection, table, lasting)
+    with folder.connect() as connection:
+        described = columns_of(connection, table)
+        # Two runs on the same data write equal rows, except for when they were written.
+        lasting = [column.name for column in described if "TIMESTAMP" not in column.type]
+        content = (
+            combined_fingerprint(connection)
+            if table == "combined_scores"
+            else content_fingerprint(connection, table, lasting)
+        )
     columns = [
         dg.TableColumn(column.name, column.type, description=column.comment) for column in described
     ]
     n_rows, _, _ = content.partition("-")
-    return {
-        CONTENT: content,
-        "dagster/table_name": f"main.{table}",
-        "dagster/row_count": int(n_rows),
-        "dagster/column_schema": dg.TableSchema(columns=columns),
-    }
-
-
-def data_version_in(table: Mapping[str, dg.TableSchema | int | str]) -> dg.DataVersion:
-    """Return the data version of a table: equal content has an equal one."""
-    return dg.DataVersion(str(table[CONTENT]))
+    return dg.MaterializeResult(
+        asset_key=folder.key(asset),
+        data_version=dg.DataVersion(content),
+        metadata={
+            "dagster/table_name": f"main.{table}",
+            "dagster/row_count": int(n_rows),
+            "dagster/column_schema": dg.TableSchema(columns=columns),
+            **without_blanks(metadata),
+        },
+    )
 
 
 def ui_address() -> str:

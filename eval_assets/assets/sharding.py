@@ -16,7 +16,7 @@ from eval_assets.assets.judging import (
     statuses_to_ask_again,
 )
 from eval_assets.assets.recipes import Body, EvaluationTarget
-from eval_assets.assets.resources import AGAIN, EvaluationFolder, clear_failures
+from eval_assets.assets.resources import AGAIN, EvaluationFolder, materialized
 from eval_assets.ledger import Shard
 
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")
@@ -27,13 +27,12 @@ def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.Assets
     folder = target.folder
 
     def fill_shard(context: dg.OpExecutionContext, *, folder: EvaluationFolder, shard: int) -> None:
-        with clear_failures():
-            # If the budget is used up, the op that collects meets the same end, and reports it.
-            fill_ledger(folder, run_id=context.run.run_id, shard=Shard(shard, n_shards))
+        fill_ledger(folder, run_id=context.run.run_id, shard=Shard(shard, n_shards))
 
     def collected(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
         run = context.run
-        result = scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
+        metadata = scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
+        result = materialized(folder, "judge_scores", metadata, table="judge_scores")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", dg.BetaWarning)  # of data_version
             return dg.Output(None, metadata=result.metadata, data_version=result.data_version)
@@ -83,7 +82,6 @@ def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.Assets
             group_name=whole.group_name,
             kinds=whole.kinds,
             description=whole.description,
-            code_version=whole.code_version,
             automation_condition=whole.automation_condition,
         ),
         [definition],

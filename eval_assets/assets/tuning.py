@@ -1,6 +1,5 @@
 """Assets of judge tuning, each of which calls the guard of the gates first."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,15 +15,10 @@ from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judge_versions import VersionsInUse, pinned_versions, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import declared_template, shown_texts
-from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.recipes import asset
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    data_version_in,
-    table_metadata,
-)
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Step
@@ -51,134 +45,116 @@ from eval_assets.tuning.steps import (
 )
 from eval_assets.tuning.tuned_prompts import shown_columns
 from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
-from eval_assets.wording import figure_text, or_none
+from eval_assets.wording import or_none
 
 
 @asset(group="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
-def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def judge_splits(folder: EvaluationFolder) -> Metadata:
     """The split of rated responses into those that judges are tuned on and tested on."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            question_ids = questions_past_the_gates(connection, evaluation)
-            version = measures_version(
-                evaluation, "human", data_version=rating_versions(connection)["human"]
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        question_ids = questions_past_the_gates(connection, evaluation)
+        version = measures_version(
+            evaluation, "human", data_version=rating_versions(connection)["human"]
+        )
+        with transaction(connection):
+            n_groups = write_splits(
+                connection,
+                question_ids,
+                shares=evaluation.tuning.split,
+                data_version=version,
             )
-            with transaction(connection):
-                n_groups = write_splits(
-                    connection,
-                    question_ids,
-                    shares=evaluation.tuning.split,
-                    data_version=version,
-                )
-            table = table_metadata(connection, "judge_splits")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "questions": list(question_ids),
-            "left_out": [q.id for q in evaluation.rubric if q.id not in question_ids],
-            **{f"n_groups_{split}": n for split, n in n_groups.items()},
-        },
-    )
+    return {
+        "questions": list(question_ids),
+        "left_out": [q.id for q in evaluation.rubric if q.id not in question_ids],
+        **{f"n_groups_{split}": n for split, n in n_groups.items()},
+    }
 
 
 @asset(group="judge_tuning", kinds={"duckdb"}, deps=[judge_splits, judge_scores])
-def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def score_calibration(folder: EvaluationFolder) -> Metadata:
     """The map of each judge's scale onto the human one, fitted on train."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            question_ids = questions_past_the_gates(connection, evaluation)
-            units = tuning_units(
-                connection,
-                judged_questions(evaluation, question_ids),
-                shares=evaluation.tuning.split,
-                texts=False,
-                keep=True,
-            )
-            rows = pd.DataFrame(
-                [
-                    row
-                    for rated in units.values()
-                    for judge_id in rated.scores
-                    for row in calibration_rows(rated, judge_id)
-                ]
-            )
-            with transaction(connection):
-                replace_rows(connection, "score_calibration", rows)
-            table = table_metadata(connection, "score_calibration")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={**table, "maps": rows_as_metadata(rows)},
-    )
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        question_ids = questions_past_the_gates(connection, evaluation)
+        units = tuning_units(
+            connection,
+            judged_questions(evaluation, question_ids),
+            shares=evaluation.tuning.split,
+            texts=False,
+            keep=True,
+        )
+        rows = pd.DataFrame(
+            [
+                row
+                for rated in units.values()
+                for judge_id in rated.scores
+                for row in calibration_rows(rated, judge_id)
+            ]
+        )
+        with transaction(connection):
+            replace_rows(connection, "score_calibration", rows)
+    return {"maps": rows_as_metadata(rows)}
 
 
 @asset(group="judge_tuning", kinds={"duckdb"}, deps=[score_calibration])
-def tuned_judges(
-    context: dg.AssetExecutionContext, folder: EvaluationFolder
-) -> dg.MaterializeResult[None]:
+def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """The version of each judge that its test decides on, made from train and dev alone."""
-    with clear_failures():
-        evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
-        template = declared_template(evaluation)
-        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            question_ids = questions_past_the_gates(connection, evaluation)
-            units = tuning_units(
-                connection,
-                judged_questions(evaluation, question_ids),
-                shares=evaluation.tuning.split,
-                texts=bool(evaluation.live_judges),
-                keep=True,
-            )
-            declared = _declared_judges(connection, evaluation, prompt=template.source)
-            prompts = [v.prompt_text for v in (*declared, *JudgeLedger(ledger).versions())]
-            columns = [column for prompt in prompts for column in shown_columns(prompt)]
-            shown = shown_texts(connection, columns)
-            units = {name: replace(rated, shown=shown) for name, rated in units.items()}
-            # What the judges as declared said is in the ledger, whichever version they rate as.
-            scores = scores_in_ledger(evaluation, ledger, units, declared)
-            names = units if evaluation.tuning.prompt_steps else ()
-            notes = {name: rater_notes(connection, name) for name in names}
-            fingerprints = declared_fingerprints(connection)
-            pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
-            registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
-            declared_versions = registry.registered(
-                [(version, {"changed": "declared"}) for version in declared]
-            )
-            tunable = [registry.judge(v) for v in declared_versions if v.judge_id not in pinned]
-        # Models are asked while the database is free for others.
-        prompted = tune_prompts(
-            evaluation, folder, template, tunable, units, notes, run_id=context.run.run_id
+    evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
+    template = declared_template(evaluation)
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        question_ids = questions_past_the_gates(connection, evaluation)
+        units = tuning_units(
+            connection,
+            judged_questions(evaluation, question_ids),
+            shares=evaluation.tuning.split,
+            texts=bool(evaluation.live_judges),
+            keep=True,
         )
-        with folder.ledger(evaluation) as ledger:
-            known_versions = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
-            scores = scores_in_ledger(evaluation, ledger, units, known_versions)
-        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            questions_past_the_gates(connection, evaluation)
-            with transaction(connection):
-                replace_rows(connection, "tuned_judge_scores", scores)
-            registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
-            versions = _versions(
-                registry, declared_versions, prompted, pinned, steps=evaluation.tuning.steps
-            )
-            displayed_columns = ("judge_id", "version", "step", "definition_hash")
-            rows = pd.DataFrame(
-                [{name: getattr(v, name) for name in displayed_columns} for v in versions]
-            )
-            with transaction(connection):
-                replace_rows(connection, "tuned_judges", rows)
-                copy_ledger(ledger, connection, "judge_versions", "judge_calls")
-            table = table_metadata(connection, "tuned_judges")
+        declared = _declared_judges(connection, evaluation, prompt=template.source)
+        prompts = [v.prompt_text for v in (*declared, *JudgeLedger(ledger).versions())]
+        columns = [column for prompt in prompts for column in shown_columns(prompt)]
+        shown = shown_texts(connection, columns)
+        units = {name: replace(rated, shown=shown) for name, rated in units.items()}
+        # What the judges as declared said is in the ledger, whichever version they rate as.
+        scores = scores_in_ledger(evaluation, ledger, units, declared)
+        names = units if evaluation.tuning.prompt_steps else ()
+        notes = {name: rater_notes(connection, name) for name in names}
+        fingerprints = declared_fingerprints(connection)
+        pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
+        registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
+        declared_versions = registry.registered(
+            [(version, {"changed": "declared"}) for version in declared]
+        )
+        tunable = [registry.judge(v) for v in declared_versions if v.judge_id not in pinned]
+    # Models are asked while the database is free for others.
+    prompted = tune_prompts(
+        evaluation, folder, template, tunable, units, notes, run_id=context.run.run_id
+    )
+    with folder.ledger(evaluation) as ledger:
+        known_versions = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
+        scores = scores_in_ledger(evaluation, ledger, units, known_versions)
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        questions_past_the_gates(connection, evaluation)
+        with transaction(connection):
+            replace_rows(connection, "tuned_judge_scores", scores)
+        registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
+        versions = _versions(
+            registry, declared_versions, prompted, pinned, steps=evaluation.tuning.steps
+        )
+        displayed_columns = ("judge_id", "version", "step", "definition_hash")
+        rows = pd.DataFrame(
+            [{name: getattr(v, name) for name in displayed_columns} for v in versions]
+        )
+        with transaction(connection):
+            replace_rows(connection, "tuned_judges", rows)
+            copy_ledger(ledger, connection, "judge_versions", "judge_calls")
     outcomes = {
         f"{item.version.judge_id}, {question}": list(result)
         for item in prompted
         for question, result in item.outcomes.items()
     }
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={**table, "judges": rows_as_metadata(rows), "candidates": outcomes},
-    )
+    return {"judges": rows_as_metadata(rows), "candidates": outcomes}
 
 
 class _VersionRegistry:
@@ -279,15 +255,12 @@ def _versions(
 
 
 @asset(group="judge_tuning", kinds={"duckdb"}, deps=[tuned_judges])
-def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def judge_versions(folder: EvaluationFolder) -> Metadata:
     """All versions of all judges so far, from the ledger, with their content and origin."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            questions_past_the_gates(connection, evaluation)
-            versions = read_table(connection, "judge_versions", order_by="created_at")
-            table = table_metadata(connection, "judge_versions")
-    figures = versions["dev_kappa"].map(_figures_in_words, na_action="ignore")
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        questions_past_the_gates(connection, evaluation)
+        versions = read_table(connection, "judge_versions", order_by="created_at")
     displayed_columns = [
         "judge_id",
         "version",
@@ -297,25 +270,14 @@ def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         "cost_usd",
         "created_at",
     ]
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "versions": rows_as_metadata(versions.assign(dev_kappa=figures), displayed_columns),
-        },
-    )
+    return {
+        "versions": rows_as_metadata(versions, displayed_columns),
+    }
 
 
 def judged_questions(evaluation: Evaluation, question_ids: Iterable[str]) -> list[RubricQuestion]:
     """Return questions on which judges are tuned and tested: none without a judge."""
     return [evaluation.question(name) for name in question_ids if evaluation.judges]
-
-
-def _figures_in_words(dev_kappa: str) -> str:
-    """Return figures by question as a table's cell has them."""
-    return ", ".join(
-        f"{name} {figure_text(kappa)}" for name, kappa in json.loads(dev_kappa).items()
-    )
 
 
 def _declared_judges(

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.cli.options import ledger_of
-from eval_assets.cli.results import outcomes_now
 from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.tuned_judges import (
     background_of,
@@ -150,15 +149,9 @@ def certificate_evidence(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, data: Path
 ) -> Iterator[CertificateEvidence]:
     """Open the ledger and yield the data that certificates are checked against."""
-    outcomes = outcomes_now(connection, evaluation)
-    question_ids = [question.id for question in evaluation.rubric]
+    sources = source_fingerprints(evaluation)
     with ledger_of(data, evaluation, is_reading=True) as ledger:
-        checked = checked_certificates(
-            connection,
-            ledger,
-            evaluation,
-            open_questions=tunable_questions(outcomes, question_ids),
-        )
+        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
         evaluations = [held_out for result in checked.evaluations.values() for held_out in result]
         yield CertificateEvidence(
             evaluation,

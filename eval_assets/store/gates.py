@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from eval_assets.agreement.gates.decision import GateOutcome, run_again, tunable_questions
+from eval_assets.agreement.gates.decision import GateOutcome, run_again
 from eval_assets.agreement.gates.evidence import (
     MeasuredAgreement,
     gate_outcomes,
@@ -30,6 +30,7 @@ from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import are_stored_questions, are_stored_scales, changed_tables
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
+from eval_assets.store.summaries import withdraw_stand_in_scores
 from eval_assets.tuning.evaluation_levels import DECISION_RULE
 from eval_assets.tuning.versions import expiry
 from eval_assets.verdicts import GateResult
@@ -141,12 +142,8 @@ def current_certificates(
         # The module needs pandas, for which `eval-assets gates` does not wait.
         from eval_assets.store.tuned_judges import certificate_table, checked_certificates
 
-        outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
-        open_questions = tunable_questions(outcomes, [q.id for q in evaluation.rubric])
         with open_ledger() as ledger:
-            checked = checked_certificates(
-                connection, ledger, evaluation, open_questions=open_questions
-            )
+            checked = checked_certificates(connection, ledger, evaluation, sources=sources)
         rows = certificate_table(checked.rows, version)
     for row in rows:
         certificate = row["certificate"] and json.loads(row["certificate"])
@@ -265,9 +262,6 @@ def write_gate_verdicts(
         )
         _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
         if closed:
-            # The module needs pandas, for which `eval-assets gates` does not wait.
-            from eval_assets.store.tuned_judges import withdraw_stand_in_scores
-
             withdraw_stand_in_scores(connection)
 
 

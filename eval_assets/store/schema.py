@@ -199,24 +199,6 @@ def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[TableC
     return [TableColumn(name, type_, comments.get((table, name))) for name, type_, *_ in rows]
 
 
-def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
-    """Return the tables with `text` anywhere in a column of texts, JSON or lists of texts."""
-    columns = connection.execute(
-        """SELECT table_name, list(column_name) FROM duckdb_columns() JOIN duckdb_tables()
-           USING (database_name, schema_name, table_name)
-           WHERE database_name = current_database() AND schema_name = current_schema()
-             AND (data_type LIKE '%VARCHAR%' OR data_type LIKE '%JSON%')
-           GROUP BY ALL ORDER BY ALL"""
-    ).fetchall()
-    holding = []
-    for table, names in columns:
-        condition = " OR ".join(f'contains("{name}"::VARCHAR, $text)' for name in names)
-        query = f'SELECT count(*) FROM (FROM "{table}" WHERE {condition} LIMIT 1)'  # noqa: S608
-        if connection.execute(query, {"text": text}).fetchall()[0][0]:
-            holding.append(table)
-    return holding
-
-
 _FIGURE_VIEWS = "-- {views on figures}"
 
 

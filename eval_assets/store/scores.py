@@ -253,38 +253,6 @@ def other_models(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str],
     return {judge: ", ".join(models) for judge, models in model_names.items()}
 
 
-def value_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return the number of ratings of each value by each rater and judge.
-
-    Values between the steps of a scale count as the nearest step; a scale of more than a dozen
-    steps, or without steps, is divided into ten.
-
-    Returns:
-        question_id, rater (the rater's or judge's id, judges last), value and n.
-    """
-    return connection.execute(
-        """
-        WITH given AS (
-            SELECT question_id, false AS is_judge, rater_id AS rater, value FROM human_labels
-            UNION ALL
-            SELECT question_id, true, judge_id, score FROM judge_scores
-        ),
-        steps AS (
-            SELECT question_id, scale_min,
-                   CASE WHEN scale_max - scale_min BETWEEN 2 AND 12 THEN 1
-                        ELSE (scale_max - scale_min) / 10 END AS step
-            FROM rubric_questions
-        )
-        SELECT question_id, rater,
-               coalesce(scale_min + round((value - scale_min) / step) * step, value) AS value,
-               count(*) AS n
-        FROM given JOIN steps USING (question_id)
-        WHERE value IS NOT NULL
-        GROUP BY question_id, is_judge, rater, 3 ORDER BY question_id, is_judge, rater, 3
-        """
-    ).df()
-
-
 def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return the coverage of each question by each judge's scores.
 

@@ -282,3 +282,19 @@ def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[
         row | {"judgesUsed": judges.get(row["response_id"], []), "perPointAlphas": points}
         for row in rows_of(of_responses)
     ]
+
+
+def withdraw_stand_in_scores(connection: duckdb.DuckDBPyConnection) -> None:
+    """Remove all scores of certified parts; call it within a transaction."""
+    [[has_combined]] = connection.execute(
+        "SELECT EXISTS (FROM score_summary WHERE rater_kind = 'combined')"
+    ).fetchall()
+    if has_combined or count_rows(connection, "stand_in_scores"):
+        forget_parts(connection)
+        write_score_summary(connection)
+
+
+def forget_parts(connection: duckdb.DuckDBPyConnection) -> None:
+    """Remove the scores of certified parts, and the marks of who needs a person."""
+    empty_table(connection, "stand_in_scores")
+    connection.execute("UPDATE judge_scores SET needs_person = NULL WHERE needs_person IS NOT NULL")

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,15 +12,17 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.agreement.drift import moved_judges
+from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Evaluation, GateName
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import read_figures
+from eval_assets.store.gates import stored_gate_outcomes
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
-from eval_assets.store.schema import count_rows, empty_table, insert_rows, read_table
+from eval_assets.store.schema import insert_rows, read_table
 from eval_assets.store.scores import current_drift, declared_fingerprints, versions_rated_as
 from eval_assets.store.splits import (
     costs_of_prompts,
@@ -29,7 +31,11 @@ from eval_assets.store.splits import (
     tuning_units,
     why_not_held_out,
 )
-from eval_assets.store.summaries import write_score_summary
+from eval_assets.store.summaries import (
+    forget_parts,
+    withdraw_stand_in_scores,
+    write_score_summary,
+)
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.issued import (
@@ -171,9 +177,14 @@ def checked_certificates(
     ledger: SqlLedger,
     evaluation: Evaluation,
     *,
-    open_questions: Collection[str],
+    sources: Mapping[str, str],
 ) -> CheckedCertificates:
-    """Check the certificates of all evaluations against the present evidence."""
+    """Check the certificates of all evaluations against the present evidence.
+
+    `sources` are fingerprints of the files of tables as they are now.
+    """
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
+    open_questions = tunable_questions(outcomes, [question.id for question in evaluation.rubric])
     evaluations = {q.id: JudgeLedger(ledger).evaluations(q.id) for q in evaluation.rubric}
     units = tuning_units(
         connection,
@@ -183,7 +194,7 @@ def checked_certificates(
     )
     candidates = (v for result in evaluations.values() for r in result for v in r.candidates)
     has_sources = any(version.sources for version in candidates)
-    sources = prompt_sources(connection) if has_sources else frozenset[str]()
+    of_prompts = prompt_sources(connection) if has_sources else frozenset[str]()
     evidence = current_evidence(connection, ledger, units)
     drifted = moved_judges(current_drift(connection))
     not_held_out = why_not_held_out(connection, evaluation.tuning)
@@ -194,7 +205,7 @@ def checked_certificates(
             of_question,
             evidence.fingerprints,
             today=datetime.now(tz=UTC),
-            sources=sources,
+            sources=of_prompts,
             drifted=drifted,
             excluded=not_held_out
             if question_id in open_questions
@@ -315,7 +326,7 @@ def write_stand_in_scores(
     if not parts:
         withdraw_stand_in_scores(connection)
         return
-    _forget_parts(connection)
+    forget_parts(connection)
     questions = {question.id: question for question in rubric}
     question_ids: set[str] = set()
     for item in sorted(parts, key=lambda item: (-item.share, item.version.judge_id)):
@@ -332,21 +343,6 @@ def write_stand_in_scores(
         """
     )
     write_score_summary(connection)
-
-
-def withdraw_stand_in_scores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Remove all scores of certified parts; call it within a transaction."""
-    [[has_combined]] = connection.execute(
-        "SELECT EXISTS (FROM score_summary WHERE rater_kind = 'combined')"
-    ).fetchall()
-    if has_combined or count_rows(connection, "stand_in_scores"):
-        _forget_parts(connection)
-        write_score_summary(connection)
-
-
-def _forget_parts(connection: duckdb.DuckDBPyConnection) -> None:
-    empty_table(connection, "stand_in_scores")
-    connection.execute("UPDATE judge_scores SET needs_person = NULL WHERE needs_person IS NOT NULL")
 
 
 def covered_units(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:

@@ -483,9 +483,7 @@ def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
         "judge_models_alive",
         "judges_independent",
         "within_budget",
-        "prompts_not_leaked",
     }
-    assert "OPENAI_API_KEY" in str(actual["prompts_not_leaked"].description)
     truth = live.rows(
         """SELECT len(docs), len(judge1_score), len(judge2_score), judge1_model
            FROM ground_truth"""
@@ -497,18 +495,6 @@ def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
            WHERE abs(judge1_score[k] - judge2_score[k]) / 4 > 0.3 + 1e-9"""
     )
     assert live.rows("SELECT count(*) FROM judge_disagreements WHERE scope = 'response'") == [far]
-
-
-def test_a_key_in_a_table_fails_its_check_and_is_not_told(live: Evaluated) -> None:
-    responses = live.path / "responses.csv"
-    responses.write_text(responses.read_text().replace("Answer 5", f"Use {KEY}"))
-
-    leaked = checks(live.materialize(*JUDGING))["prompts_not_leaked"]
-
-    assert (leaked.passed, leaked.severity) == (False, dg.AssetCheckSeverity.ERROR)
-    assert "OPENAI_API_KEY stands in" in str(leaked.description)
-    assert "responses" in str(leaked.description)
-    assert KEY not in str(leaked)
 
 
 def test_a_judge_that_is_stopped_is_named_and_the_other_scores_everything(

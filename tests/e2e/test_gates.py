@@ -366,9 +366,6 @@ def test_a_statistic_in_percent_closes_its_gate_in_every_output(new_folder: Eval
     assert not result.success
     assert (closed.passed, opened.passed) == (False, True)
     assert "% is below the minimum 99.5 %" in str(closed.description)
-    plot = closed.metadata["plot"]
-    assert isinstance(plot, dg.TableMetadataValue)
-    assert len(plot.records) == 3
     assert "99.5 %" in printed
     report = json.loads((new_folder.path / "out" / "report.json").read_text("utf-8"))
     assert report["labels"]["verdict"] == "fail"
@@ -466,10 +463,6 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     rounded = [metadata[name].value for name in ("value", "low", "high")]
     assert rounded == pytest.approx([value, low, high], abs=0.0005)
     assert [len(str(end)) for end in rounded] == [5, 5, 5]
-    plot = metadata["plot"]
-    assert isinstance(plot, dg.TableMetadataValue)
-    assert str(plot.records[0].data["interval, needs 0.667 at |"]).count("o") == 1
-    assert "data:image/svg" in str(metadata["picture"].value)
     assert metadata["state"].value == "PASS"
     assert metadata["minimum"].value == 0.667
     assert metadata["n"].value == N_RESPONSES

@@ -9,11 +9,8 @@ import pytest
 
 from eval_assets.assets.checks import (
     CheckFinding,
-    configured_keys,
     dependences,
     ending_models,
-    leaks,
-    live_raters,
     most_of_the_month,
     over_budget,
     rejections,
@@ -81,13 +78,6 @@ def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warni
     assert "2026-02-19" in result[0].text
 
 
-def test_a_recorded_judge_may_be_of_a_model_that_ended_and_needs_no_key() -> None:
-    recorded = Judge("r", "recorded", "claude-3-5-haiku-20241022", scores=Path("scores.csv"))
-
-    assert live_raters(evaluation(recorded, HAIKU)) == [HAIKU]
-    assert configured_keys(evaluation(recorded), {"ANTHROPIC_API_KEY": "sk-long-enough"}) == {}
-
-
 def test_judges_of_two_vendors_on_a_third_vendors_model_are_independent() -> None:
     assert dependences(evaluation(GPT, HAIKU), ["llama-4-scout"]) == []
 
@@ -147,24 +137,6 @@ def test_four_fifths_of_a_months_budget_are_a_finding_and_less_is_not() -> None:
         "1.6000 of 2 USD (80%) of this month's budget are spent. Raise the monthly limit, or "
         "wait for the next month"
     )
-
-
-def test_keys_are_those_of_the_live_judges_and_long_enough_to_be_searched_for() -> None:
-    llama = Judge("own", "openai", "llama3", api_key_env="OWN_KEY")
-    environ = {
-        "OWN_KEY": "1234567",
-        "ANTHROPIC_API_KEY": "12345678",
-        "OPENAI_API_KEY": "unused-key",
-    }
-
-    assert configured_keys(evaluation(llama, HAIKU), environ) == {"ANTHROPIC_API_KEY": "12345678"}
-
-
-def test_a_key_that_was_found_is_an_error_that_names_its_variable() -> None:
-    result = leaks({"A_KEY": ["responses", "the event log of run 1"], "B_KEY": []})
-
-    assert [item.severity for item in result] == [ERROR]
-    assert "A_KEY stands in responses, the event log of run 1" in result[0].text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.shown.gates import (
     gates_answer,
     gates_notes,
-    gates_plot,
     gates_table,
     plan_answer,
     plan_table,
@@ -79,7 +78,6 @@ def test_an_only_question_stands_once_and_one_judge_has_no_gate() -> None:
     outcomes = Case(measured=(Measured(CLARITY),), judges=JUDGES[:1]).data().gates
 
     assert [row[1].text for row in gates_table(outcomes).rows] == ["clarity", "clarity"]
-    assert [row.label for row in gates_plot(outcomes[0]).rows] == ["clarity"]
 
 
 def test_the_plan_names_one_number_for_what_is_open() -> None:

@@ -33,7 +33,7 @@ from eval_assets.store.ratings import (
     slices_in_order,
     write_pair_measures,
 )
-from eval_assets.store.schema import count_rows, replace_rows, tables_that_hold
+from eval_assets.store.schema import count_rows, replace_rows
 from eval_assets.store.scores import JudgeRow, judged_models, next_units, score_coverage
 from tests.counting import counted
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
@@ -627,12 +627,3 @@ def test_coverage_lists_every_judge_with_what_it_attempted(
 
 def test_models_under_test_are_named_once(connection: Connection) -> None:
     assert judged_models(connection) == ["m1", "m2"]
-
-
-def test_a_text_is_found_in_any_table_without_wildcards(connection: Connection) -> None:
-    replace_rows(connection, "responses", responses("a1", attributes='{"note": "sk-sec%ret"}'))
-    replace_rows(connection, "dual_judgements", query())
-
-    assert tables_that_hold(connection, "sk-sec%ret") == ["responses"]
-    assert tables_that_hold(connection, "sk-%") == []
-    assert tables_that_hold(connection, "gpt-6-luna") == ["dual_judgements"]

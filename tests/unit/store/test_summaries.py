@@ -18,7 +18,6 @@ from eval_assets.store.summaries import (
     write_label_disagreements,
     write_score_summary,
 )
-from eval_assets.store.tuned_judges import withdraw_stand_in_scores
 from tests.unit.store.conftest import labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection
