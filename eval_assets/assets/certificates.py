@@ -16,12 +16,11 @@ from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
-from eval_assets.assets.reports import measured_now, stored_report, write_report
+from eval_assets.assets.reports import stored_report, write_report
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.tuning import judge_versions, judged_questions
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.connection import transaction
-from eval_assets.store.gates import evidence_version
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.schema import replace_records, replace_rows
@@ -101,7 +100,7 @@ def judge_certificates(context: dg.AssetExecutionContext, folder: EvaluationFold
         checked = checked_certificates(connection, ledger, evaluation, sources=sources)
         rows, evaluations = checked.rows, checked.evaluations
         with transaction(connection):
-            as_table = certificate_table(rows, evidence_version(connection))
+            as_table = certificate_table(rows)
             replace_rows(connection, "judge_certificates", pd.DataFrame(as_table))
             parts = [
                 part for result in evaluations.values() for part in certified_parts(result, rows)
@@ -109,9 +108,7 @@ def judge_certificates(context: dg.AssetExecutionContext, folder: EvaluationFold
             write_stand_in_scores(connection, parts, evaluation.rubric)
         unevaluated = unevaluated_tests(connection)
         if (folder.out / "report.html").exists() and not _is_report_to_come(context, folder):
-            measured = measured_now(connection, evaluation)
-            report = stored_report(connection, folder, evaluation, measured)
-            write_report(report, folder.out)
+            write_report(*stored_report(connection, folder, evaluation), folder.out)
     files = certificate_files([item for result in evaluations.values() for item in result])
     _write_files(folder.out / "certificates", files)
     displayed_columns = [*_NAMED, "claim", "state", "reason", "stale_because"]

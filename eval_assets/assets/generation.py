@@ -44,13 +44,7 @@ def generated_responses(context: dg.AssetExecutionContext, folder: EvaluationFol
     with folder.connect() as connection, transaction(connection):
         if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
             replace_rows(connection, "generated_responses", rows)
-            record_import(
-                connection,
-                "generated_responses",
-                fingerprint=fingerprint,
-                sources="",
-                n_rows=len(rows),
-            )
+            record_import(connection, "generated_responses", fingerprint=fingerprint, sources="")
     if summary.stopped:
         raise dg.Failure(description="\n".join(summary.stopped), allow_retries=False)
     statuses = (

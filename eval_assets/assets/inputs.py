@@ -137,13 +137,7 @@ def model_responses(folder: EvaluationFolder) -> Metadata:
     responses = _merged(read_responses(evaluation, generated=generated), generated)
     with folder.connect() as connection, transaction(connection):
         replace_rows(connection, "responses", responses)
-        record_import(
-            connection,
-            "responses",
-            fingerprint=fingerprint,
-            sources=files,
-            n_rows=len(responses),
-        )
+        record_import(connection, "responses", fingerprint=fingerprint, sources=files)
         return response_counts(connection)
 
 

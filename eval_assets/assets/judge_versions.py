@@ -1,6 +1,5 @@
 """Versions of judges in use, as declared in evaluation.yaml."""
 
-import logging
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -14,8 +13,6 @@ from eval_assets.readers.evaluation.read import evaluation_problem
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.tuning.history import certified_version
 from eval_assets.tuning.versions import JudgeVersion
-
-logger = logging.getLogger(__name__)
 
 VersionsInUse = Mapping[str, JudgeVersion]
 """Version of each judge in use, without judges in their declared version."""
@@ -96,20 +93,6 @@ def mapped_scores(scores: pd.DataFrame, in_use: VersionsInUse) -> pd.DataFrame:
             raw = mapped.loc[rows, "raw_score"].to_numpy(dtype=float)
             mapped.loc[rows, "score"] = version.mapped(question_id, raw)
     return mapped
-
-
-def log_versions(evaluation: Evaluation, in_use: VersionsInUse) -> None:
-    """Log the version in use of each judge with the key `version`."""
-    for judge in evaluation.judges:
-        if judge.version is None:
-            continue
-        version = in_use.get(judge.id)
-        if version is None:
-            logger.info("%s: no version is certified yet, so it rates as declared", judge.id)
-        elif judge.version == CURRENT:
-            logger.info("%s rates as version %s, certified last", judge.id, version.version)
-        else:
-            logger.info("%s rates as version %s", judge.id, version.version)
 
 
 def _missing(

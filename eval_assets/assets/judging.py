@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
@@ -12,7 +11,6 @@ import pandas as pd
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.judge_versions import (
     VersionsInUse,
-    log_versions,
     mapped_scores,
     prompts_in_use,
     versions_in_use,
@@ -44,12 +42,12 @@ from eval_assets.store.inputs import (
     response_keys,
 )
 from eval_assets.store.report_tables import judge_costs
+from eval_assets.store.schema import replace_records
 from eval_assets.store.scores import (
     JudgeRow,
     other_models,
     status_counts,
     write_judge_scores,
-    write_judges,
 )
 
 ASK_AGAIN_TAG = "eval_assets/ask_again"
@@ -81,7 +79,6 @@ def scored(
     evaluation = folder.evaluation()
     fingerprints = judge_fingerprints(evaluation)
     in_use = versions_in_use(evaluation, folder, fingerprints)
-    log_versions(evaluation, in_use)
     files = source_fingerprints(evaluation)["judge_scores"]
     with folder.connect() as connection:
         fingerprint = version_of(
@@ -110,22 +107,31 @@ def scored(
         write_judge_scores(connection, scores)
         statuses = status_counts(connection)
         model_names = other_models(connection)
+        n_units = statuses.groupby("judge_id")["n"].sum()
+        is_scored = statuses["status"].isin(("ok", "conversation"))
+        n_ok = statuses[is_scored].groupby("judge_id")["n"].sum()
         rows = [
-            replace(
-                row,
-                stopped=live.stopped.get(row.judge_id),
-                other_models=model_names.get((row.judge_id, row.model or "")),
+            JudgeRow(
+                judge_id=judge.id,
+                provider=judge.provider,
+                model=judge.model,
+                n_units=int(n_units.get(judge.id, 0)),
+                n_ok=int(n_ok.get(judge.id, 0)),
+                fingerprint=fingerprints[judge.id],
+                position=position,
+                version=version.version if version else None,
+                version_hash=version.definition_hash[:12]
+                if version and version.step != "declared"
+                else None,
+                is_backup=judge.backup,
+                stopped=live.stopped.get(judge.id),
+                other_models=model_names.get((judge.id, judge.model or "")),
             )
-            for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
+            for position, judge in enumerate(evaluation.judges)
+            for version in [in_use.get(judge.id)]
         ]
-        write_judges(connection, rows)
-        record_import(
-            connection,
-            "judge_scores",
-            fingerprint=fingerprint,
-            sources=files,
-            n_rows=int(statuses["n"].sum()),
-        )
+        replace_records(connection, "judges", rows)
+        record_import(connection, "judge_scores", fingerprint=fingerprint, sources=files)
         counts = _counts(connection, in_use)
     return {**counts, **live.metadata}
 
@@ -176,36 +182,6 @@ def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[p
     with gathered(problems):
         yield from recorded_scores(evaluation, responses)
     raise_all(problems, source="the inputs")
-
-
-def _judge_rows(
-    evaluation: Evaluation,
-    statuses: pd.DataFrame,
-    fingerprints: dict[str, str],
-    in_use: VersionsInUse,
-) -> list[JudgeRow]:
-    """Return each declared judge with its number of scores."""
-    n_units = statuses.groupby("judge_id")["n"].sum()
-    scored = statuses[statuses["status"].isin(("ok", "conversation"))]
-    n_ok = scored.groupby("judge_id")["n"].sum()
-    return [
-        JudgeRow(
-            judge_id=judge.id,
-            provider=judge.provider,
-            model=judge.model,
-            n_units=int(n_units.get(judge.id, 0)),
-            n_ok=int(n_ok.get(judge.id, 0)),
-            fingerprint=fingerprints[judge.id],
-            position=position,
-            version=version.version if version else None,
-            version_hash=version.definition_hash[:12]
-            if version and version.step != "declared"
-            else None,
-            is_backup=judge.backup,
-        )
-        for position, judge in enumerate(evaluation.judges)
-        for version in [in_use.get(judge.id)]
-    ]
 
 
 def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:

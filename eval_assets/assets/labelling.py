@@ -85,9 +85,7 @@ def adjudicated_labels(folder: EvaluationFolder) -> Metadata:
     rows = [_settled_row(decision, steps) for decision in decisions(steps).values()]
     with folder.connect() as connection, transaction(connection):
         n_unknown = write_adjudicated_labels(connection, rows)
-        record_import(
-            connection, "adjudicated_labels", fingerprint=files, sources=files, n_rows=len(rows)
-        )
+        record_import(connection, "adjudicated_labels", fingerprint=files, sources=files)
     return {
         "n_consensus": sum(not row["excluded"] for row in rows),
         "n_excluded": sum(bool(row["excluded"]) for row in rows),

@@ -24,7 +24,7 @@ from eval_assets.store.inputs import (
     response_keys,
     write_labels,
 )
-from eval_assets.store.schema import count_rows, read_rows
+from eval_assets.store.schema import read_rows
 from eval_assets.store.summaries import worst_disagreements, write_label_disagreements
 from eval_assets.wording import counted
 
@@ -81,10 +81,7 @@ def human_labels(folder: EvaluationFolder) -> Metadata:
             rejected=labels.rejected,
             unrated=labels.unrated,
         )
-        n_rows = count_rows(connection, "human_labels")
-        record_import(
-            connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows
-        )
+        record_import(connection, "human_labels", fingerprint=fingerprint, sources=files)
         counts = label_counts(connection)
     return {**counts, "n_unrated": labels.n_unrated, "n_changed": n_changed}
 

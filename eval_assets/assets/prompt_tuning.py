@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from eval_assets.assets.live_judging import declared_live_judges
+from eval_assets.assets.live_judging import ask, declared_live_judges
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.summarizing import write_text
 from eval_assets.config.evaluation import Evaluation
@@ -18,7 +18,7 @@ from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.live_model import LiveModel, unbatched
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.judging import JudgingSummary, judge_portions, stored_scores
+from eval_assets.judges.judging import JudgingSummary, stored_scores
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.ledger.engine import SqlLedger
@@ -81,42 +81,135 @@ def tune_prompts(  # noqa: PLR0913, PLR0917 - the judges, the data and the stora
     # Each step of tuning needs the one before, which a batch would delay.
     models = [unbatched(model) for model in declared_live_judges(evaluation) if model.id in judges]
     with folder.ledger(evaluation) as ledger:
-        calls = _ModelCalls(evaluation, ledger, run_id=run_id)
-        result = [
-            _prompted(calls, model, template, judges[model.id], units, notes) for model in models
-        ]
+        tuning = _PromptTuning(evaluation, ledger, template, units, notes, run_id=run_id)
+        result = [tuning.prompted(model, judges[model.id]) for model in models]
     return [prompted for prompted in result if prompted is not None]
 
 
-def _prompted(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the notes
-    calls: "_ModelCalls",
-    model: LiveModel[Judge],
-    template: PromptTemplate,
-    judge: TunedJudge,
-    units: Mapping[str, RatedUnits],
-    notes: Mapping[str, Notes],
-) -> PromptedVersion | None:
-    """Return a judge with a tuned prompt; None without improvement or enough budget."""
-    paid_before = calls.paid_usd
-    tuned = {
-        name: _tuned(calls, model, template, rated, judge.raw[name], notes[name])
-        for name, rated in units.items()
-    }
-    for question_id, item in tuned.items():
-        for outcome in item.outcomes:
-            logger.info("%s on %s: %s", model.id, question_id, outcome)
-    version = _version(judge.version, template, tuned)
-    if version is None:
-        return None
-    if not calls.score_all(model, version, units):
-        logger.warning(
-            "%s: the budget did not reach all scores with its tuned prompt, which is left "
-            "out until they are there. Raise it, or run again",
-            model.id,
+class _PromptTuning:
+    """Prompts of judges in the making, with requests through the ledger until the budget is used.
+
+    Attributes:
+        paid_usd: Cost of this run so far; NaN if a part is unknown.
+    """
+
+    def __init__(  # noqa: PLR0913 - as of `tune_prompts`
+        self,
+        evaluation: Evaluation,
+        ledger: SqlLedger,
+        template: PromptTemplate,
+        units: Mapping[str, RatedUnits],
+        notes: Mapping[str, Notes],
+        *,
+        run_id: str,
+    ) -> None:
+        self._evaluation = evaluation
+        self._ledger = ledger
+        self._template = template
+        self._units = units
+        self._notes = notes
+        self._run_id = run_id
+        self.paid_usd = 0.0
+        self._counted_usd = 0.0
+
+    def prompted(self, model: LiveModel[Judge], judge: TunedJudge) -> PromptedVersion | None:
+        """Return a judge with a tuned prompt; None without improvement or enough budget."""
+        paid_before = self.paid_usd
+        tuned = {name: self._section(model, judge, rated) for name, rated in self._units.items()}
+        for question_id, item in tuned.items():
+            for outcome in item.outcomes:
+                logger.info("%s on %s: %s", model.id, question_id, outcome)
+        steps = [item.step for item in tuned.values() if item.step is not None]
+        if not steps:
+            return None
+        sections = {question: item.section for question, item in tuned.items()}
+        sources = {source for section in sections.values() for source in section.sources}
+        version = replace(
+            judge.version,
+            version="",
+            step=steps[-1],
+            parent=judge.version.version,
+            prompt_text=with_sections(self._template.source, sections),
+            sources=tuple(sorted(sources)),
         )
-        return None
-    outcomes = {question: item.outcomes for question, item in tuned.items()}
-    return PromptedVersion(version, outcomes, calls.paid_usd - paid_before)
+        all_units = [unit for rated in self._units.values() for unit in _units(rated)]
+        if self._scored(model, version.prompt_text, all_units).n_budget_stopped:
+            logger.warning(
+                "%s: the budget did not reach all scores with its tuned prompt, which is left "
+                "out until they are there. Raise it, or run again",
+                model.id,
+            )
+            return None
+        outcomes = {question: item.outcomes for question, item in tuned.items()}
+        return PromptedVersion(version, outcomes, self.paid_usd - paid_before)
+
+    def _section(
+        self, model: LiveModel[Judge], judge: TunedJudge, rated: RatedUnits
+    ) -> TunedSection:
+        """Return the additions of tuning to a judge's prompt on one question."""
+        question_id = rated.question.id
+
+        def score(units: RatedUnits, section: PromptSection) -> Floats:
+            source = with_sections(self._template.source, {question_id: section})
+            summary = self._scored(model, source, _units(units))
+            scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
+            # A candidate that the budget cut off cannot be compared with the others.
+            return np.array([np.nan if summary.n_budget_stopped else item for item in scores])
+
+        return tune_section(
+            rated,
+            judge.raw[question_id],
+            self._notes[question_id],
+            steps=self._evaluation.tuning.prompt_steps,
+            known=[self._template.source],
+            write=self._written,
+            score=score,
+        )
+
+    def _written(self, prompt: str) -> str | None:
+        """Return the writer's reply; None if it did not answer."""
+        writer_id = self._evaluation.tuning.writer
+        [writer] = [judge for judge in self._evaluation.judges if judge.id == writer_id]
+        summary = write_text(
+            prompt,
+            writer,
+            self._evaluation,
+            self._ledger,
+            asset="tuned_judges",
+            name=f"tuning/{hashlib.sha256(prompt.encode()).hexdigest()[:12]}",
+            run_id=self._run_id,
+            budget_usd=self._left_usd,
+        )
+        self._pay(summary.spent_usd, summary.counted_usd)
+        [response] = summary.responses
+        return response.text if response.status == "ok" else None
+
+    def _scored(
+        self, model: LiveModel[Judge], prompt: str, units: Sequence[Unit]
+    ) -> JudgingSummary:
+        """Return a judge's scores of units with a prompt."""
+        keys = api_keys(self._evaluation.live_judges)
+        summary = ask(
+            self._evaluation,
+            self._ledger,
+            [model],
+            [units],
+            template=PromptTemplate(prompt, name=f"a tuned prompt of {model.id}"),
+            asset="tuned_judges",
+            run_id=self._run_id,
+            options=RequestOptions(api_keys=keys, budget_usd=self._left_usd),
+        )
+        self._pay(summary.spent_usd, summary.counted_usd)
+        return summary
+
+    @property
+    def _left_usd(self) -> float | None:
+        most = self._evaluation.tuning.max_usd
+        return None if most is None else max(0.0, most - self._counted_usd)
+
+    def _pay(self, spent_usd: float | None, counted_usd: float) -> None:
+        self.paid_usd += or_nan(spent_usd)
+        self._counted_usd += counted_usd
 
 
 def scores_in_ledger(
@@ -174,118 +267,6 @@ _SCORE_COLUMNS = (
     *("score", "status", "raw_output", "cost_usd"),
 )
 """Columns of `tuned_judge_scores`."""
-
-
-class _ModelCalls:
-    """Calls of judges and the writer through the ledger until the budget is used up.
-
-    Attributes:
-        paid_usd: Cost of this run so far; NaN if a part is unknown.
-    """
-
-    def __init__(self, evaluation: Evaluation, ledger: SqlLedger, *, run_id: str) -> None:
-        self.tuning = evaluation.tuning
-        self._evaluation = evaluation
-        self._ledger = ledger
-        self._run_id = run_id
-        self.paid_usd = 0.0
-        self._counted_usd = 0.0
-        self._keys = api_keys(evaluation.live_judges)
-
-    def write(self, prompt: str) -> str | None:
-        """Return the writer's reply; None if it did not answer."""
-        [judge] = [item for item in self._evaluation.judges if item.id == self.tuning.writer]
-        name = f"tuning/{hashlib.sha256(prompt.encode()).hexdigest()[:12]}"
-        with self._worker(judge.id) as worker:
-            summary = write_text(
-                prompt, judge, self._evaluation, worker, self._options(), name=name
-            )
-        self.paid_usd += or_nan(summary.spent_usd)
-        self._counted_usd += summary.counted_usd
-        [response] = summary.responses
-        return response.text if response.status == "ok" else None
-
-    def score(
-        self, model: LiveModel[Judge], template: PromptTemplate, units: Sequence[Unit]
-    ) -> JudgingSummary:
-        """Return a judge's scores of units with a prompt."""
-        with self._worker(model.id) as worker:
-            summary = asyncio.run(
-                judge_portions([units], [model], worker, template=template, options=self._options())
-            )
-        self.paid_usd += or_nan(summary.spent_usd)
-        self._counted_usd += summary.counted_usd
-        return summary
-
-    def score_all(
-        self, model: LiveModel[Judge], version: JudgeVersion, units: Mapping[str, RatedUnits]
-    ) -> bool:
-        """Score all rated units with a version; return whether the budget sufficed."""
-        template = PromptTemplate(version.prompt_text, name=f"the tuned prompt of {model.id}")
-        all_units = [unit for rated in units.values() for unit in _units(rated)]
-        return not self.score(model, template, all_units).n_budget_stopped
-
-    def _options(self) -> RequestOptions:
-        most = self.tuning.max_usd
-        left_usd = None if most is None else max(0.0, most - self._counted_usd)
-        return RequestOptions(api_keys=self._keys, budget_usd=left_usd)
-
-    def _worker(self, judge_id: str) -> Worker:
-        return Worker(
-            self._ledger,
-            asset="tuned_judges",
-            run_id=self._run_id,
-            caps=self._evaluation,
-            judge_ids=[judge_id],
-        )
-
-
-def _tuned(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the notes
-    models: _ModelCalls,
-    model: LiveModel[Judge],
-    template: PromptTemplate,
-    rated: RatedUnits,
-    raw: Floats,
-    notes: Notes,
-) -> TunedSection:
-    """Return the additions of tuning to a judge's prompt on one question."""
-
-    def score(units: RatedUnits, section: PromptSection) -> Floats:
-        source = with_sections(template.source, {rated.question.id: section})
-        prompt = PromptTemplate(source, name=f"a tuned prompt of {model.id}")
-        summary = models.score(model, prompt, _units(units))
-        scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
-        # A candidate that the budget cut off cannot be compared with the others.
-        return np.array([np.nan if summary.n_budget_stopped else item for item in scores])
-
-    return tune_section(
-        rated,
-        raw,
-        notes,
-        steps=models.tuning.prompt_steps,
-        known=[template.source],
-        write=models.write,
-        score=score,
-    )
-
-
-def _version(
-    declared: JudgeVersion, template: PromptTemplate, tuned: Mapping[str, TunedSection]
-) -> JudgeVersion | None:
-    """Return the judge with its tuned prompt; None if nothing was added."""
-    steps = [outcome.step for outcome in tuned.values() if outcome.step is not None]
-    if not steps:
-        return None
-    sections = {question: outcome.section for question, outcome in tuned.items()}
-    sources = {source for section in sections.values() for source in section.sources}
-    return replace(
-        declared,
-        version="",
-        step=steps[-1],
-        parent=declared.version,
-        prompt_text=with_sections(template.source, sections),
-        sources=tuple(sorted(sources)),
-    )
 
 
 def _units(rated: RatedUnits) -> list[Unit]:

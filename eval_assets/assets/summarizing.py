@@ -4,12 +4,13 @@ import asyncio
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
+from typing import Any, cast
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Generator, Judge
+from eval_assets.config.judges import AskedModel, Generator, Judge, Vendor
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions
@@ -17,11 +18,8 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GenerationSummary, generate_responses
 from eval_assets.shown.markdown import report_markdown
 from eval_assets.shown.report import Report
+from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.workers import Worker
-
-_NOT_THE_WRITERS = {"max_tokens"}
-"""Settings of a judge that do not hold for a text: a score needs fewer tokens."""
-
 
 _TASK = """\
 Write the executive summary of a report on whether LLM judges can replace human raters. Its reader
@@ -112,16 +110,19 @@ def text_by(  # noqa: PLR0913 - who, what, of what and what for
         purpose: Name of the text in the ledger.
         run_id: The Dagster run; None outside one.
     """
-    settings = {name: v for name, v in judge.settings.items() if name not in _NOT_THE_WRITERS}
-    writer = replace(judge, settings=settings)
-    options = RequestOptions(api_keys=api_keys([judge]))
-    with (
-        folder.ledger(evaluation) as ledger,
-        Worker(
-            ledger, asset=purpose, run_id=run_id, caps=evaluation, judge_ids=[judge.id]
-        ) as worker,
-    ):
-        summary = write_text(prompt, writer, evaluation, worker, options, name=purpose)
+    # A score needs fewer tokens than a text.
+    settings = {name: v for name, v in judge.settings.items() if name != "max_tokens"}
+    with folder.ledger(evaluation) as ledger:
+        summary = write_text(
+            prompt,
+            replace(judge, settings=settings),
+            evaluation,
+            ledger,
+            asset=purpose,
+            name=purpose,
+            run_id=run_id,
+            budget_usd=None,
+        )
     [response] = summary.responses
     stopped = summary.models[0].stopped
     return response.status, stopped or response.error or response.text.strip()
@@ -131,41 +132,46 @@ def write_text(  # noqa: PLR0913 - what, who, and what it is stored under
     prompt: str,
     writer: Judge,
     evaluation: Evaluation,
-    worker: Worker,
-    options: RequestOptions,
+    ledger: SqlLedger,
     *,
+    asset: str,
     name: str,
+    run_id: str | None,
+    budget_usd: float | None,
 ) -> GenerationSummary:
-    """Return the reply of a live judge's model to a prompt, which the ledger has by its name."""
+    """Return the reply of a live judge's model to a prompt, which the ledger has by its name.
+
+    Args:
+        prompt: The request.
+        writer: The judge.
+        evaluation: The evaluation, whose caps hold.
+        ledger: The ledger.
+        asset: What spends.
+        name: Name of the text.
+        run_id: The Dagster run; None outside one.
+        budget_usd: Further cap; None for none.
+    """
+    as_declared: dict[str, Any] = {of.name: getattr(writer, of.name) for of in fields(AskedModel)}
+    generator = Generator(
+        id=writer.id,
+        provider=cast("Vendor", writer.provider),
+        model=writer.model or "",
+        **{**as_declared, "batch": False},
+    )
     models = live_generators(
-        replace(evaluation, generators=(_as_generator(writer),)),
+        replace(evaluation, generators=(generator,)),
         environ=os.environ,
         today=datetime.now(tz=UTC).date(),
     )
-    return asyncio.run(
-        generate_responses(
-            [Conversation(None, name, (Turn(0, prompt),))],
-            models,
-            worker,
-            name=lambda conversation, *_: conversation.convo_id,
-            options=options,
+    with Worker(
+        ledger, asset=asset, run_id=run_id, caps=evaluation, judge_ids=[writer.id]
+    ) as worker:
+        return asyncio.run(
+            generate_responses(
+                [Conversation(None, name, (Turn(0, prompt),))],
+                models,
+                worker,
+                name=lambda conversation, *_: conversation.convo_id,
+                options=RequestOptions(api_keys=api_keys([writer]), budget_usd=budget_usd),
+            )
         )
-    )
-
-
-def _as_generator(judge: Judge) -> Generator:
-    """Return a judge's model for text generation."""
-    if judge.provider == "recorded" or judge.model is None:
-        raise ValueError(f"the writer must be asked live, got {judge}")
-    return Generator(
-        id=judge.id,
-        provider=judge.provider,
-        model=judge.model,
-        base_url=judge.base_url,
-        api_key_env=judge.api_key_env,
-        settings=judge.settings,
-        requests_per_minute=judge.requests_per_minute,
-        input_tokens_per_minute=judge.input_tokens_per_minute,
-        max_in_flight=judge.max_in_flight,
-        timeout_seconds=judge.timeout_seconds,
-    )

@@ -14,7 +14,6 @@ from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.tuned_judges import (
     background_of,
     checked_certificates,
-    edited_scores,
 )
 from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.held_out_test import recomputed_certificates
@@ -60,50 +59,22 @@ class CertificateEvidence:
     rows: Sequence[CertificateRow]
     issued: Mapping[str, Certificate]
 
-    def problems(self, certificate: Certificate, *, question_id: str | None = None) -> list[str]:
+    def problems(self, certificate: Certificate) -> list[str]:
         """Return the reasons why a certificate cannot be relied on.
 
-        If a question is given, problems of others are left out. A stale claim has only that reason,
-        because its figures are those of the test.
+        A stale claim has only that reason, because its figures are those of the test.
         """
         issued = self.issued.get(certificate.name)
         if issued is None:
             return [f"the ledger has no certificate of {certificate.name}"]
         lines = differences(certificate.head(), issued.head(), source="the ledger has")
         claimed = {claim.question_id: claim for claim in certificate.predicate.questions}
-        edited = self.edited_scores(certificate.predicate.judge.judge_id)
         for name in [claim.question_id for claim in issued.predicate.questions]:
-            if question_id not in (None, name):
-                continue
             changes = ["the file lacks it"]
             if name in claimed:
                 changes = self._changes(certificate, claimed[name])
-            changes += [edited[name]] if name in edited else []
             lines += [f"{name}: {line}" for line in changes]
         return lines
-
-    def edited_scores(self, judge_id: str) -> Mapping[str, str]:
-        """Return by question why the scores of a judge are not those of its version."""
-        return edited_scores(self.connection, self.scores.versions, judge_id=judge_id)
-
-    def objection(self, row: CertificateRow, folder: Path) -> str:
-        """Return why a verdict cannot be relied on; empty if it can.
-
-        A certificate whose file is missing in `folder` is taken from the ledger.
-        """
-        if row.stale_because:
-            return row.stale_because
-        if row.certificate is None:
-            return self.edited_scores(row.judge_id).get(row.question_id, "")
-        certificate = self.issued[f"{row.judge_id}-{row.version}"]
-        path = folder / certificate.file_name
-        if path.exists():
-            certificate = read_certificate(path)
-        problems = self.problems(certificate, question_id=row.question_id)
-        if not problems:
-            return ""
-        first = problems[0].removeprefix(f"{row.question_id}: ")
-        return f"{first}. All that differs: eval-assets certificates verify {path}"
 
     def _changes(self, certificate: Certificate, claimed: QuestionCertificate) -> list[str]:
         judge, name = certificate.predicate.judge, certificate.name

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -21,13 +22,11 @@ from eval_assets.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
-    from eval_assets.cli.certificate_checks import CertificateEvidence
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.tuning.issued import CertificateRow
 
 NOT_FIT = GATE_CLOSED
 """Exit code for a judge that cannot replace a rater; 3, as for a closed gate."""
@@ -79,14 +78,9 @@ def certificates(
             print_json([])
         return DONE
     with connect(path, folder=data, is_reading=True) as connection:
-        if require is not None:
-            if _is_outdated(connection, evaluation):
-                return CANNOT_TELL
-            from eval_assets.cli.certificate_checks import certificate_evidence
-
-            with certificate_evidence(connection, evaluation, data=data) as evidence:
-                return _required(evidence, require, data / "out" / "certificates")
         rows = certificates_now(connection, evaluation)
+        if require is not None:
+            return _required(connection, evaluation, rows, require)
         if as_json:
             print_json([plain_row(row) for row in rows])
         else:
@@ -116,8 +110,10 @@ def verify(
         certificate_evidence,
         read_certificate,
     )
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.gates import why_certificates_are_stale
 
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
         data = context.obj[0]
@@ -130,7 +126,9 @@ def verify(
         _no_results(data, evaluation)
         return CANNOT_TELL
     with connect(path, folder=data, is_reading=True) as connection:
-        if _is_outdated(connection, evaluation):
+        sources = source_fingerprints(evaluation)
+        if reason := why_certificates_are_stale(connection, evaluation, sources=sources):
+            click.echo(f"NOT MEASURED: {reason}")
             return CANNOT_TELL
         with certificate_evidence(connection, evaluation, data=data) as evidence:
             problems = {
@@ -145,18 +143,6 @@ def verify(
     if not files:
         click.echo(f"There is no certificate in {data / 'out' / 'certificates'}.")
     return NOT_FIT if any(problems.values()) else DONE
-
-
-def _is_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> bool:
-    """Return whether inputs of certificates changed since the last run, and print which."""
-    from eval_assets.readers.evaluation.input_files import source_fingerprints
-    from eval_assets.store.gates import why_certificates_are_stale
-
-    sources = source_fingerprints(evaluation)
-    reason = why_certificates_are_stale(connection, evaluation, sources=sources)
-    if reason:
-        click.echo(f"NOT MEASURED: {reason}")
-    return bool(reason)
 
 
 def _why_untested(evaluation: Evaluation, closed: Sequence[str]) -> str:
@@ -188,64 +174,65 @@ def _no_results(data: Path, evaluation: Evaluation) -> None:
         )
 
 
-def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
-    evaluation = evidence.evaluation
+def _required(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    rows: Sequence[Mapping[str, Any]],
+    require: str,
+) -> int:
+    """Print the verdict on a judge for each question that is asked about; return the exit code."""
+    from eval_assets.store.scores import unevaluated_tests, versions_rated_as
+
     judge_id, _, question = require.partition(":")
-    known_ids = (
-        [question_of(evaluation, question).id] if question else [q.id for q in evaluation.rubric]
-    )
-    judges = {row.judge_id for row in evidence.rows} | {judge.id for judge in evaluation.judges}
-    if judge_id not in judges:
+    if judge_id not in {*(row["judge_id"] for row in rows), *(of.id for of in evaluation.judges)}:
         raise click.UsageError(f"there is no judge {judge_id}")
-    codes = [_verdict(evidence, judge_id, question_id, folder) for question_id in known_ids]
+    questions = [question_of(evaluation, question)] if question else evaluation.rubric
+    rates_as = versions_rated_as(connection).get(judge_id)
+    unevaluated = unevaluated_tests(connection)
+    codes = []
+    for question_id in (of.id for of in questions):
+        unit = judge_id, question_id
+        of_unit = [row for row in rows if (row["judge_id"], row["question_id"]) == unit]
+        versions = sorted(of_unit, key=lambda row: row["created_at"])
+        code, verdict = _verdict(versions, rates_as, unevaluated.get(question_id), evaluation)
+        click.echo(f"{judge_id} on {question_id}: {verdict}")
+        codes.append(code)
     return NOT_FIT if NOT_FIT in codes else max(codes)
 
 
-def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, folder: Path) -> int:
-    from eval_assets.store.scores import unevaluated_tests, versions_rated_as
-
-    unit = judge_id, question_id
-    versions = sorted(
-        (row for row in evidence.rows if (row.judge_id, row.question_id) == unit),
-        key=lambda row: row.created_at,
-    )
-    objections = {row.version: evidence.objection(row, folder) for row in versions}
-    valid = [row for row in versions if not objections[row.version]]
-    fit = [row.version for row in valid if row.fitness == "fit"]
-    rates_as = versions_rated_as(evidence.connection).get(judge_id)
-    part = next((row for row in reversed(valid) if row.claim == "fit_in_part"), None)
+def _verdict(
+    versions: Sequence[Mapping[str, Any]],
+    rates_as: str | None,
+    why_unevaluated: str | None,
+    evaluation: Evaluation,
+) -> tuple[int, str]:
+    """Return exit code and verdict on a judge by the certificates of its versions, oldest first."""
+    valid = [row for row in versions if not row["stale_because"]]
+    fit = [row["version"] for row in valid if row["fitness"] == "fit"]
     if rates_as in fit:
-        code, verdict = DONE, "PASS"
-    elif fit:
-        code = DONE
-        verdict = (
-            f"PASS as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
-        )
-    elif any(row.fitness == "unfit" for row in valid):
-        code, verdict = NOT_FIT, "FAIL"
-    else:
-        reasons = [objections[row.version] or row.reason for row in versions[-1:]]
-        unevaluated = unevaluated_tests(evidence.connection)
-        if question_id in unevaluated:
-            reasons.append(f"not evaluated: {unevaluated[question_id]}")
-        is_open = any(row.fitness == "undecided" for row in valid)
+        return DONE, "PASS"
+    if fit:
+        use = f"declare version: {fit[-1]}"
+        return DONE, f"PASS as version {fit[-1]}, while it rates as {rates_as}: {use}"
+    code, verdict = NOT_FIT, "FAIL"
+    if not any(row["fitness"] == "unfit" for row in valid):
+        reasons = [row["stale_because"] or row["reason"] for row in versions[-1:]]
+        reasons += [f"not evaluated: {why_unevaluated}"] if why_unevaluated else []
+        is_open = any(row["fitness"] == "undecided" for row in valid)
         word = "NEED MORE DATA" if is_open else "NOT MEASURED"
         code, verdict = CANNOT_TELL, f"{word}: {'; '.join(reasons) or 'it was not tested'}"
-    if part is not None and code != DONE:
-        verdict = _in_part(part, code, evidence.evaluation.folder)
-    click.echo(f"{judge_id} on {question_id}: {verdict}")
-    return code
+    part = next((row for row in reversed(valid) if row["claim"] == "fit_in_part"), None)
+    return code, verdict if part is None else _in_part(part, code, evaluation.folder)
 
 
-def _in_part(row: CertificateRow, code: int, folder: Path) -> str:
+def _in_part(row: Mapping[str, Any], code: int, folder: Path) -> str:
     """Return the permitted use of a version that is certified on a part of the responses."""
     from eval_assets.tuning.partial_automation import JudgePart, part_condition
 
-    part = JudgePart(str(row.doubt_source), float(row.doubt_threshold or 0))
-    share = round(100 * float(row.share or 0))
-    reason = row.certificate.claims.fitness.reason if row.certificate else row.reason
+    part = JudgePart(row["doubt_source"], row["doubt_threshold"])
+    reason = json.loads(row["certificate"])["claims"]["fitness"]["reason"]
     return (
-        f"PASS on {share} % of what it scores as version {row.version} ({part_condition(part)}); "
-        f"people rate the rest: eval-assets sheet --data {quote(str(folder))} --needed. "
-        f"Exit code {code}, because on all responses: {reason}"
+        f"PASS on {round(100 * row['share'])} % of what it scores as version {row['version']} "
+        f"({part_condition(part)}); people rate the rest: eval-assets sheet --data "
+        f"{quote(str(folder))} --needed. Exit code {code}, because on all responses: {reason}"
     )

@@ -40,7 +40,6 @@ from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
-    current_certificates,
     measured_agreement,
     stored_findings,
     stored_gate_outcomes,
@@ -77,7 +76,9 @@ def outcomes_now(
 def certificates_now(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> list[dict[str, Any]]:
-    """Return the rows of `judge_certificates`; if files or judges changed since, they are stale."""
+    """Return the rows of `judge_certificates` as they are now."""
+    from eval_assets.store.tuned_judges import current_certificates  # it loads pandas
+
     return current_certificates(
         connection,
         evaluation,
@@ -243,7 +244,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                         "gates": gates_json(connection, evaluation, outcomes),
                         "failed_checks": [asdict(check) for check in results.failed_checks],
                         "not_run": results.not_run,
-                        "stale_because": stale,
+                        "stale_because": {JudgeHumanFigures.table: stale} if stale else {},
                         "report": str(report) if report.exists() else None,
                         "database": str(database),
                     }
@@ -251,9 +252,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                 case "text":
                     certificates = certificates_now(connection, evaluation)
                     if verbose:
-                        _print_measured(
-                            connection, outcomes, stale=stale.get(JudgeHumanFigures.table, "")
-                        )
+                        _print_measured(connection, outcomes, stale=stale)
                         print_certificates(certificates, connection)
                         _print_disagreement(connection, evaluation, outcomes)
                     notes = [

@@ -1,10 +1,7 @@
 """Figures for the gates, and their stored verdicts."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -28,16 +25,11 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import are_stored_questions, are_stored_scales, changed_tables
-from eval_assets.store.schema import empty_table, read_rows
+from eval_assets.store.schema import empty_table
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.store.summaries import withdraw_stand_in_scores
-from eval_assets.tuning.evaluation_levels import DECISION_RULE
-from eval_assets.tuning.versions import expiry
 from eval_assets.verdicts import GateResult
 from eval_assets.wording import listed, or_none
-
-if TYPE_CHECKING:
-    from eval_assets.store.ledger.engine import SqlLedger
 
 _EVIDENCE = {"human_labels", "judge_scores", "responses"}
 """Tables that certificates rest on."""
@@ -48,33 +40,27 @@ def stored_gate_outcomes(
     evaluation: Evaluation,
     *,
     sources: Mapping[str, str],
-    measured: MeasuredAgreement | None = None,
 ) -> tuple[GateOutcome, ...]:
     """Decide every applicable gate on the stored figures, by the declared minimums.
 
-    `sources` are fingerprints of the files of tables as they are now; `measured` are figures to use
-    instead of the stored ones.
+    `sources` are fingerprints of the files of tables as they are now.
     """
     changed = changed_tables(connection, sources)
     if not are_stored_scales(connection, evaluation.rubric):  # labels were read by other questions
         changed = (*changed, "rubric_questions")
     return gate_outcomes(
         evaluation,
-        measured=measured or measured_agreement(connection),
+        measured=measured_agreement(connection),
         versions=rating_versions(connection),
         changed=changed,
-        edited=() if measured else edited_kinds(connection),
+        edited=edited_kinds(connection),
     )
 
 
 def why_judges_are_stale(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
-) -> dict[str, str]:
-    """Return why the figures and the certificates of judges are older than the data, by table.
-
-    A certificate that is marked as stale itself is not counted.
-    """
-    stale = {}
+) -> str:
+    """Return why the figures of judges beside people are older than the data; empty if not."""
     [(version,)] = connection.execute(
         f"SELECT any_value(data_version) FROM {JudgeHumanFigures.table}"  # noqa: S608 - our own
     ).fetchall()
@@ -84,13 +70,7 @@ def why_judges_are_stale(
         changed=changed_tables(connection, sources),
         folder=evaluation.folder,
     )
-    if unusable:
-        stale[JudgeHumanFigures.table] = unusable.sentence(JudgeHumanFigures.table)
-    if connection.execute("FROM judge_certificates WHERE stale_because IS NULL").fetchone() and (
-        reason := why_certificates_are_stale(connection, evaluation, sources=sources)
-    ):
-        stale["judge_certificates"] = f"judge_certificates is stale: {reason}."
-    return stale
+    return unusable.sentence(JudgeHumanFigures.table) if unusable else ""
 
 
 def why_certificates_are_stale(
@@ -121,55 +101,6 @@ def why_certificates_are_stale(
     else:
         return ""
     return f"{subject} changed since the last full run. {run_again(evaluation.folder)}"
-
-
-def current_certificates(
-    connection: duckdb.DuckDBPyConnection,
-    evaluation: Evaluation,
-    *,
-    sources: Mapping[str, str],
-    open_ledger: Callable[[], AbstractContextManager["SqlLedger"]],
-) -> list[dict[str, Any]]:
-    """Return the rows of `judge_certificates`.
-
-    They are stale too if their inputs changed since they were written, or their validity ended. If
-    a run without them changed their evidence, they are computed anew with the ledger.
-    """
-    rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
-    reason = why_certificates_are_stale(connection, evaluation, sources=sources) if rows else ""
-    version = evidence_version(connection)
-    if rows and not reason and {row["evidence_version"] for row in rows} != {version}:
-        # The module needs pandas, for which `eval-assets gates` does not wait.
-        from eval_assets.store.tuned_judges import certificate_table, checked_certificates
-
-        with open_ledger() as ledger:
-            checked = checked_certificates(connection, ledger, evaluation, sources=sources)
-        rows = certificate_table(checked.rows, version)
-    for row in rows:
-        certificate = row["certificate"] and json.loads(row["certificate"])
-        end = certificate and expiry(certificate["valid_until"], today=datetime.now(tz=UTC))
-        row["stale_because"] = row["stale_because"] or reason or end or None
-        del row["evidence_version"]
-    return rows
-
-
-def evidence_version(connection: duckdb.DuckDBPyConnection) -> str:
-    """Return a fingerprint of what certificates are checked against, except labels.
-
-    The rule for passing belongs to it. Another version of DuckDB may return another one.
-    """
-    [(version,)] = connection.execute(
-        """SELECT md5(concat_ws(' ',
-               (SELECT sum(hash(judge_id, question_id, response_id, raw_score)::HUGEINT)
-                FROM judge_scores SEMI JOIN human_labels USING (response_id, question_id)),
-               (SELECT sum(hash(judge_id, prompt_hash, question_id, response_id, score)::HUGEINT)
-                FROM tuned_judge_scores),
-               (SELECT sum(hash(judge_id, fingerprint, question_id, round, verdict)::HUGEINT)
-                FROM judge_drift),
-               (SELECT sum(DISTINCT hash(judge_id, model_returned)::HUGEINT)
-                FROM judge_calls WHERE operation = 'judging')))"""
-    ).fetchall()
-    return f"{version} {DECISION_RULE}"  # DuckDB would load pandas for a parameter
 
 
 def unread_scores(
@@ -223,20 +154,6 @@ def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...
         """
     ).fetchall()
     return tuple(Finding(*row) for row in rows)
-
-
-def current_kinds(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: MeasuredAgreement
-) -> frozenset[RaterKind]:
-    """Return the kinds of rater whose agreement was measured on the current data."""
-    edited = edited_kinds(connection)
-    return frozenset(
-        kind
-        for kind, version in rating_versions(connection).items()
-        if measures_version(evaluation, kind, data_version=version)
-        in {row.data_version for row in measured[kind]}
-        and kind not in edited
-    )
 
 
 def write_gate_verdicts(

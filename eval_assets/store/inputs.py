@@ -238,18 +238,13 @@ def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprin
 
 
 def record_import(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    *,
-    fingerprint: str,
-    sources: str,
-    n_rows: int,
+    connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str, sources: str
 ) -> None:
     """Record the fingerprints of the sources of `table`: of all of them, and of the files alone."""
     connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
     connection.execute(
-        "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
-        [table, fingerprint, sources, n_rows, datetime.now(tz=UTC)],
+        "INSERT INTO imports VALUES (?, ?, ?, ?)",
+        [table, fingerprint, sources, datetime.now(tz=UTC)],
     )
 
 

@@ -35,7 +35,6 @@ CREATE TABLE IF NOT EXISTS imports (
     table_name VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,          -- of everything that decides the rows
     sources VARCHAR NOT NULL,              -- fingerprint of the files alone
-    n_rows BIGINT NOT NULL,
     imported_at TIMESTAMPTZ NOT NULL
 );
 
@@ -467,7 +466,6 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     doubt_threshold DOUBLE,                -- largest doubt at which the judge scores alone, in scale points
     groups_wanted BIGINT,                  -- of 'undecided': groups in the test that find a judge equal to people fit
     stale_because VARCHAR,                 -- what changed since; NULL while it holds
-    evidence_version VARCHAR,              -- of the scores, models and drift that it was checked against
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 

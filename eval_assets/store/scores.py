@@ -14,7 +14,7 @@ from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
 from eval_assets.ledger import N_SLOTS, WHOLE, Shard
 from eval_assets.store.inputs import check_imported
-from eval_assets.store.schema import empty_table, insert_rows, replace_records, rows_of
+from eval_assets.store.schema import empty_table, insert_rows, rows_of
 from eval_assets.wording import storable
 
 if TYPE_CHECKING:
@@ -69,11 +69,6 @@ def _culprit(rows: pd.DataFrame) -> str:
         if any(isinstance(text, str) and storable(text) != text for text in row.values()):
             return f"the score of {unit}"
     return f"a score between {units[0]} and {units[-1]}"
-
-
-def write_judges(connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRow]) -> None:
-    """Replace all judges."""
-    replace_records(connection, "judges", judges)
 
 
 def next_units(

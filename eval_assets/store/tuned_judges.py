@@ -1,9 +1,9 @@
 """Stored scores of tuned judges and certified parts, and sources of prompts and tests."""
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,10 +19,10 @@ from eval_assets.config.tuning import Tuning
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import read_figures
-from eval_assets.store.gates import stored_gate_outcomes
+from eval_assets.store.gates import stored_gate_outcomes, why_certificates_are_stale
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
-from eval_assets.store.schema import insert_rows, read_table
+from eval_assets.store.schema import count_rows, insert_rows, read_table
 from eval_assets.store.scores import current_drift, declared_fingerprints, versions_rated_as
 from eval_assets.store.splits import (
     costs_of_prompts,
@@ -121,42 +121,6 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
     }
 
 
-def edited_scores(
-    connection: duckdb.DuckDBPyConnection, versions: Sequence[JudgeVersion], *, judge_id: str
-) -> dict[str, str]:
-    """Return by question where scores of a judge differ from those of its version."""
-    [rates_as] = connection.execute(
-        "SELECT version FROM judges WHERE judge_id = ?", [judge_id]
-    ).fetchall() or [(None,)]
-    in_use = [v for v in versions if (v.judge_id, v.version) == (judge_id, *rates_as)]
-    rows = connection.execute(
-        """SELECT DISTINCT question_id, raw_score, score FROM judge_scores
-           WHERE status = 'ok' AND judge_id = ? ORDER BY ALL""",
-        [judge_id],
-    ).fetchall()
-    n_edited = Counter[str]()
-    for question_id, raw, score in rows:
-        scores = np.array([raw])
-        [expected] = in_use[0].mapped(question_id, scores) if in_use else scores
-        n_edited[question_id] += score is None or abs(score - expected) > TOLERANCE
-    return {
-        question_id: f"{n} distinct values of judge_scores.score differ from {judge_id}'s replies"
-        for question_id, n in n_edited.items()
-        if n
-    }
-
-
-def current_evidence(
-    connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
-) -> CurrentEvidence:
-    """Return the present evidence of certificates."""
-    return CurrentEvidence(
-        version_scores(connection, ledger, units),
-        declared=declared_fingerprints(connection),
-        models_returned=models_returned(connection),
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class CheckedCertificates:
     """Certificates that were checked against the present evidence.
@@ -181,7 +145,8 @@ def checked_certificates(
 ) -> CheckedCertificates:
     """Check the certificates of all evaluations against the present evidence.
 
-    `sources` are fingerprints of the files of tables as they are now.
+    This decides their validity for every command, table and page. `sources` are fingerprints of the
+    files of tables as they are now.
     """
     outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
     open_questions = tunable_questions(outcomes, [question.id for question in evaluation.rubric])
@@ -195,7 +160,12 @@ def checked_certificates(
     candidates = (v for result in evaluations.values() for r in result for v in r.candidates)
     has_sources = any(version.sources for version in candidates)
     of_prompts = prompt_sources(connection) if has_sources else frozenset[str]()
-    evidence = current_evidence(connection, ledger, units)
+    scores = version_scores(connection, ledger, units)
+    evidence = CurrentEvidence(
+        scores,
+        declared=declared_fingerprints(connection),
+        models_returned=models_returned(connection),
+    )
     drifted = moved_judges(current_drift(connection))
     not_held_out = why_not_held_out(connection, evaluation.tuning)
     rows = [
@@ -212,7 +182,24 @@ def checked_certificates(
             else "the question no longer passes the gates",
         )
     ]
-    return CheckedCertificates(evaluations, evidence.scores, rows)
+    if rows and (reason := why_certificates_are_stale(connection, evaluation, sources=sources)):
+        rows = [replace(row, stale_because=reason) for row in rows]
+    return CheckedCertificates(evaluations, scores, rows)
+
+
+def current_certificates(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    *,
+    sources: Mapping[str, str],
+    open_ledger: Callable[[], AbstractContextManager[SqlLedger]],
+) -> list[dict[str, Any]]:
+    """Return the rows of `judge_certificates` as they are now; none before a test was evaluated."""
+    if not count_rows(connection, "test_set_uses"):
+        return []
+    with open_ledger() as ledger:
+        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
+    return certificate_table(checked.rows)
 
 
 def evaluation_table(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
@@ -236,14 +223,13 @@ def evaluation_table(rows: Sequence[Mapping[str, object]]) -> list[dict[str, obj
     ]
 
 
-def certificate_table(rows: Sequence[CertificateRow], version: str) -> list[dict[str, Any]]:
+def certificate_table(rows: Sequence[CertificateRow]) -> list[dict[str, Any]]:
     """Return certificate rows as the table has them: certificates as JSON text, with the state."""
     return [
         {
             **vars(row),
             "state": state_of_test(row.claim if row.claim == "fit_in_part" else row.fitness).value,
             "certificate": row.certificate and json.dumps(row.certificate.as_json()),
-            "evidence_version": version,
         }
         for row in sorted(rows, key=lambda row: (row.judge_id, row.question_id))
     ]

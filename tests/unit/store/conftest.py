@@ -15,8 +15,8 @@ from eval_assets.frame_columns import LABEL_COLUMNS, RESPONSE_COLUMNS, SCORE_COL
 from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_rubric
-from eval_assets.store.schema import replace_rows
-from eval_assets.store.scores import JudgeRow, write_judge_scores, write_judges
+from eval_assets.store.schema import replace_records, replace_rows
+from eval_assets.store.scores import JudgeRow, write_judge_scores
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")
@@ -75,7 +75,7 @@ def write_scored(
 ) -> None:
     """Replace judges and their scores."""
     write_judge_scores(connection, [rows])
-    write_judges(connection, judges)
+    replace_records(connection, "judges", judges)
 
 
 def scores(*value: tuple[str, str, str, float | None, str]) -> pd.DataFrame:

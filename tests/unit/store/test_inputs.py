@@ -85,7 +85,7 @@ def test_a_missing_key_of_a_response_is_none_and_not_a_text(connection: Connecti
         turn_index=np.array([1, None], dtype=object), seed=np.array([None, "1"], dtype=object)
     )
     replace_rows(connection, "responses", rows)
-    record_import(connection, "responses", fingerprint="one", sources="a", n_rows=2)
+    record_import(connection, "responses", fingerprint="one", sources="a")
     keys = response_keys(connection)
 
     assert keys["seed"].tolist() == [None, "1"]
@@ -98,14 +98,14 @@ def test_an_asset_that_was_never_read_is_named_with_the_command(connection: Conn
     with pytest.raises(StoreError, match=message):
         check_imported(connection, "model_responses", Path("my data"))
 
-    record_import(connection, "responses", fingerprint="one", sources="a", n_rows=1)
+    record_import(connection, "responses", fingerprint="one", sources="a")
     check_imported(connection, "model_responses", Path("my data"))
 
 
 def test_an_import_is_remembered_by_its_latest_fingerprint(connection: Connection) -> None:
     assert import_fingerprint(connection, "human_labels") is None
-    record_import(connection, "human_labels", fingerprint="one", sources="a", n_rows=1)
-    record_import(connection, "human_labels", fingerprint="two", sources="b", n_rows=2)
+    record_import(connection, "human_labels", fingerprint="one", sources="a")
+    record_import(connection, "human_labels", fingerprint="two", sources="b")
 
     assert is_imported(connection, "human_labels", fingerprint="two")
     assert not is_imported(connection, "human_labels", fingerprint="one")
@@ -154,7 +154,7 @@ def test_what_is_asked_is_the_same_in_the_database_and_in_the_evaluation(
 def test_attributes_are_returned_beside_the_keys_of_responses(connection: Connection) -> None:
     rows = responses("a1", difficulty="easy", attributes='{"topic": "x", "n": 1}')
     replace_rows(connection, "responses", rows)
-    record_import(connection, "responses", fingerprint="f", sources="s", n_rows=1)
+    record_import(connection, "responses", fingerprint="f", sources="s")
 
     keys = response_keys(connection, further=("difficulty", "topic", "n", "none"))
 
@@ -171,8 +171,8 @@ def test_attributes_are_returned_beside_the_keys_of_responses(connection: Connec
 def test_a_table_is_changed_if_its_files_are_no_longer_those_it_was_read_from(
     connection: Connection,
 ) -> None:
-    record_import(connection, "human_labels", fingerprint="one", sources="a", n_rows=1)
-    record_import(connection, "generated_responses", fingerprint="one", sources="", n_rows=1)
+    record_import(connection, "human_labels", fingerprint="one", sources="a")
+    record_import(connection, "generated_responses", fingerprint="one", sources="")
 
     assert changed_tables(connection, {"human_labels": "a", "responses": "x"}) == ()
     assert changed_tables(connection, {"human_labels": "b"}) == ("human_labels",)

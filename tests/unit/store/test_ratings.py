@@ -321,7 +321,7 @@ def test_all_that_decides_agreement_changes_the_version(
 def import_labels(connection: Connection, *value: tuple[str, str, str, float]) -> None:
     """Write labels and record their import, as a run does."""
     write_labels(connection, labels(*value))
-    record_import(connection, "human_labels", fingerprint="", sources="", n_rows=len(value))
+    record_import(connection, "human_labels", fingerprint="", sources="")
 
 
 def test_another_import_changes_the_version(connection: Connection) -> None:

@@ -13,6 +13,7 @@ from eval_assets.store.inputs import write_labels
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.summaries import (
     count_disagreements,
+    withdraw_stand_in_scores,
     worst_disagreements,
     write_judge_human_disagreements,
     write_label_disagreements,
