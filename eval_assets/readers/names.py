@@ -139,6 +139,14 @@ _OF_STUDY = re.compile(
 """How headers end that name what all items belong to."""
 
 
+_NOT_OF_ROLE = {
+    Role.RATING: _IDENTIFIER,
+    Role.RATER: _OF_PERSON,
+    Role.ITEM: _OF_STUDY,
+    Role.FLAG: re.compile(r"_by$"),  # labelled_by
+}
+"""Endings of headers that have the name of a role, and another one."""
+
 _MODEL = re.compile(
     r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
     r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
@@ -186,7 +194,7 @@ _PERSON = re.compile(
     r"^(r|rater|annotator|reviewer|coder|user|expert|a|p|h|w|u|worker|evaluator|assessor|grader"
     r"|labell?er|person|participant|human|annot|ann|slot|subject|judge|rating|score|label|scorer"
     r"|column|student|bewerter)([ _.#-]?[0-9]{1,4}|[ _.#-][a-z])$"
-    r"|^\S+@\S+\.\S+$|(?-i:^[A-Z]$|^[A-Z]{2,3}$)|^\d{1,2}$",
+    r"|^\S+@\S+\.\S+$|(?-i:^[A-Z]$|^[A-Z]{2,3}$|^([A-Z]\. ?)+[A-Z][^\W\d_]+$)|^\d{1,2}$",
     re.IGNORECASE,
 )
 _CRITERION = re.compile(
@@ -224,11 +232,34 @@ def _has_role(header: str, role: Role) -> bool:
         return False  # tags.label
     if asks and role in (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM):
         return False
-    not_named = {Role.RATING: _IDENTIFIER, Role.RATER: _OF_PERSON, Role.ITEM: _OF_STUDY}.get(role)
+    not_named = _NOT_OF_ROLE.get(role)
     if not_named is not None and not_named.search(name):
         return False
     pattern = _FLAG if role is Role.FLAG else _ROLES[role]
     return pattern.search(name) is not None
+
+
+def owner_and_field(header: str) -> tuple[str, str]:
+    """Return what a field of an object belongs to, empty for none, and its name.
+
+    A dot between digits, before a blank or in an e-mail address is part of a name.
+
+    Examples:
+        >>> owner_and_field("judges.gpt-4.1-mini"), owner_and_field("votes.ann@corp.example")
+        (('judges', 'gpt-4.1-mini'), ('votes', 'ann@corp.example'))
+        >>> owner_and_field("A. Smith"), owner_and_field("a.b.score")
+        (('', 'A. Smith'), ('a.b', 'score'))
+    """
+    if "@" in header:
+        owner, dot, field = header.partition(".")
+        return (owner, field) if dot and "@" in field and "@" not in owner else ("", header)
+    dots = [m.start() for m in re.finditer(r"(?<!\d)\.(?!\s)|\.(?![\d\s])", header)]
+    return (header[: dots[-1]], header[dots[-1] + 1 :]) if dots else ("", header)
+
+
+def names_one_of_several(header: str) -> bool:
+    """Return whether a header ends in a number or a letter, as expert_a and annotator 1 do."""
+    return re.search(r"\d$|_[a-z]$", plain(header)) is not None
 
 
 def names_id(header: str) -> bool:
@@ -404,7 +435,8 @@ def _splits(headers: Sequence[str]) -> list[list[tuple[str, str]]]:
     brackets = [_BRACKETED.fullmatch(header) for header in headers]
     if all(brackets):
         ways.append([(m[1].strip(), m[2].strip()) for m in brackets if m])
-    for separator in _SEPARATORS:
+    are_addresses = any("@" in header for header in headers)
+    for separator in (of for of in _SEPARATORS if not (are_addresses and of in ".-")):
         for split in (str.split, str.rsplit):
             parts = [tuple(p.strip() for p in split(h, separator, 1)) for h in headers]
             if all(len(part) == 2 and all(part) for part in parts):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from os.path import commonprefix
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +26,15 @@ from eval_assets.readers.names import (
     names_id,
     names_judge,
     names_model,
+    names_one_of_several,
+    owner_and_field,
     parts_of_raters,
     share_of_criteria,
     share_of_people,
     shared_part,
     who,
 )
-from eval_assets.readers.readings.levels import judge_of_question
+from eval_assets.readers.readings.levels import judge_of_question, names_score
 from eval_assets.readers.readings.table_reading import (
     UNLIKE,
     Choices,
@@ -101,6 +104,10 @@ class ItemRows:
         candidates = self._candidates()
         self.kinds = _kinds(candidates)
         self._find_score_of_model(candidates)
+        person = self._person_of_all()
+        for column in candidates if person else ():
+            if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
+                self.kinds[id(column)] = Who.HUMAN
         rated = [column for column in candidates if self._may_hold_ratings(column, candidates)]
         if not rated:
             return None
@@ -123,9 +130,30 @@ class ItemRows:
             problems=problems,
         )
         self._name_raters(reading, people, judges)
+        if person and len(people) == 1 and is_rating_word(people[0].name):
+            reading.rated = [
+                replace(of, rater=person) if of.column is people[0] else of for of in reading.rated
+            ]
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
         return reading
+
+    def _person_of_all(self) -> str:
+        """Return the person that a column of one value calls the rater; empty if none does."""
+        chosen = self.choices.raters or self.choices.judges or self.choices.ratings
+        if chosen or self._models():
+            return ""
+        named = [
+            column.values[0]
+            for column in self.columns
+            if len(column.values) == 1
+            and column.n_cells == len(self.table)
+            and column.may_be(Role.RATER)
+            and not names_score(column)
+            and not names_one_of_several(column.name)
+            and who(column.values[0]).is_human
+        ]
+        return named[0] if len(named) == 1 else ""
 
     # The columns that may hold ratings.
 
@@ -143,9 +171,17 @@ class ItemRows:
                 not self.choices.takes(column)
                 and column.can_rate
                 and column.level == level
-                and not _holds_names(column)
+                and (not _holds_names(column) or self._repeats_ratings(column))
             )
         ]
+
+    def _repeats_ratings(self, column: CodedColumn) -> bool:
+        """Return whether a column called like a judge has the words of another one."""
+        return names_score(column) and any(
+            {*column.values} == {*other.values}
+            for other in self.columns
+            if other is not column and other.can_rate
+        )
 
     def _may_hold_ratings(self, column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
         """Return whether a candidate may hold ratings; give the reason if it may not."""
@@ -376,6 +412,8 @@ class ItemRows:
             self._add_fork_of_parts(reading)
         elif paired:
             reading.rated, reading.likelihood = paired, 6.0
+        elif not judges and (of_one := _of_one_person(people)):
+            reading.rated, reading.likelihood = of_one, 6.0
         else:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
@@ -392,7 +430,9 @@ class ItemRows:
             and (
                 (names_judge(column.name) or column.may_be(Role.RATER))
                 if names_model(column.values[0])
-                else _EVALUATOR.match(plain(column.name)) and _OF_CODE.search(column.values[0])
+                else _EVALUATOR.match(plain(column.name))
+                and _OF_CODE.search(column.values[0])
+                and who(column.values[0]) is not Who.HUMAN
             )
         ]
 
@@ -845,6 +885,9 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
 def _holds_names(column: CodedColumn) -> bool:
     """Return whether a column holds names of raters, and not their ratings."""
     is_word = column.kind is Kind.WORD and column.order is None
+    of_one = names_score(column) or names_one_of_several(column.name)
+    if of_one and all(len(value) == 1 for value in column.values[:30]):
+        return False  # expert_a prefers A or B
     if is_word and all(map(is_first_name, column.values[:30])):
         return True
     return (
@@ -855,12 +898,32 @@ def _holds_names(column: CodedColumn) -> bool:
     )
 
 
+def _of_one_person(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
+    """Return the questions that one person answered, as expert_tone and expert_clarity."""
+    names = [column.name for column in columns]
+    shared = re.match(r"(.*)[ _.:/-]", commonprefix(names))  # noqa: RUF071 - of letters
+    if len(names) < 2 or shared is None or who(shared[1]) is not Who.HUMAN:
+        return []
+    parts = [name[shared.end() :] for name in names]
+    kinds = [who(part) for part in parts]
+    are_long = all(
+        kind is Who.CRITERION or len(part) > 3 for part, kind in zip(parts, kinds, strict=True)
+    )
+    if not are_long or Who.CRITERION not in kinds or any(map(is_first_name, parts)):
+        return []
+    return [
+        RatedColumn(column, rater=shared[1], question=part)
+        for column, part in zip(columns, parts, strict=True)
+    ]
+
+
 def _judged(column: CodedColumn) -> RatedColumn:
     """Return the column of a judge: it is a field of an object named after it."""
-    owner, _, name = column.name.rpartition(".")
+    owner, name = owner_and_field(column.name)
     if column.level and owner and who(owner) is Who.JUDGE and who(name) is not Who.JUDGE:
         return RatedColumn(column, rater=owner, question=name, is_judge=True)
-    return RatedColumn(column, rater=column.name, is_judge=True)
+    of_list = plain(owner) in ("judge", "judges") and who(name) is Who.JUDGE
+    return RatedColumn(column, rater=name if of_list else column.name, is_judge=True)
 
 
 def _with_run(rated: RatedColumn) -> RatedColumn:

@@ -16,7 +16,14 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, Who, is_rating_word, names_judge, names_model
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    is_rating_word,
+    names_judge,
+    names_model,
+    owner_and_field,
+)
 from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
 
 
@@ -163,17 +170,21 @@ def judge_of_question(header: str, questions: Sequence[str]) -> tuple[str, str] 
     ]
     if len(named) != 1:
         return None
-    owner, _, field = header.rpartition(".")
+    owner, field = owner_and_field(header)
     if owner and plain(field) == plain(named[0]):
-        return owner.rpartition(".")[2], named[0]
+        return owner_and_field(owner)[1], named[0]
     return re.sub(rf"_?{re.escape(plain(named[0]))}_?", "", name) or "judge", named[0]
 
 
 def _owner_of(column: CodedColumn, *, is_person: bool) -> str:
     """Return whose ratings a field is: gpt-4o of gpt-4o.label, and anna of humans.anna."""
-    owner, _, name = column.name.rpartition(".")
+    owner, name = owner_and_field(column.name)
     if is_person:
         return column.name if is_rating_word(name) else name
+    if names_model(name) and not names_model(owner):
+        return name
+    if names_judge(name) and plain(owner) in ("judge", "judges", "llm", "llms"):
+        return name
     return owner if names_judge(owner) or names_model(owner) else column.name
 
 

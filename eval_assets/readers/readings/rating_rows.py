@@ -22,13 +22,17 @@ from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
     Who,
+    are_a_row_of_letters,
     crossed_parts,
     distinct_parts,
     holds_judges,
     is_first_name,
+    is_identifier,
     is_rating_word,
     names_judge,
     names_model,
+    names_one_of_several,
+    owner_and_field,
     who,
 )
 from eval_assets.readers.readings.levels import names_score
@@ -38,7 +42,6 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     deepest_level,
-    last_part,
     names_item,
 )
 
@@ -143,14 +146,26 @@ def _may_name_raters(
         return False
     if column.n_distinct == 1 and not (is_named or column.origin or holds_judges(column.name)):
         return False
-    are_letters = is_named and all(len(name) == 1 for name in names) and len(ratings) > 1
-    is_ordered = column.order is not None and len(names) > 1
-    if is_ordered and not (column.origin or is_number or are_letters):
-        return False  # the words are ratings
+    return not _is_rated(table, column, ratings)
+
+
+def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+    """Return whether the values of a column are ratings, and not names of raters."""
+    names = column.rating_words
+    is_number = column.kind is Kind.NUMBER
+    if is_number and not is_identifier(column.name) and _has_siblings(column, ratings):
+        return True
+    are_letters = all(len(name) == 1 and name.isalpha() for name in names)
+    if are_letters and names_one_of_several(column.name):
+        return True  # expert_a prefers A or B
+    may_be_letters = are_letters and are_a_row_of_letters(names) and len(ratings) > 1
+    is_ordered = column.order is not None and len(names) > 1 and not column.origin
+    if is_ordered and not is_number and not (may_be_letters and column.may_be(Role.RATER)):
+        return True
     # Raters are not called like ratings.
     folded = {name.casefold() for name in names}
     is_score = names_judge(column.name) and any(c.n_distinct == len(table) for c in table.columns)
-    return (is_number and not is_score) or not any(
+    return (is_score or not is_number) and any(
         folded == {word.casefold() for word in other.rating_words}
         for other in ratings
         if other is not column and len(other.values) <= _MOST_RATERS
@@ -165,6 +180,11 @@ def _may_be_ids(column: CodedColumn, *, is_named: bool) -> bool:
     return is_named and not is_rating
 
 
+def _has_siblings(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+    """Return whether a header shares a part with one of ratings, as expert_a_tone and _style."""
+    return any(distinct_parts([column.name, of.name]) for of in ratings if of is not column)
+
+
 def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     """Return whether a column says who made the file, or holds scores, beside people's ratings."""
     ratings = [of for of in ratings if of is not column]
@@ -176,7 +196,7 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
 
 def _says_who(column: CodedColumn) -> bool:
     """Return whether a header names a person, a model or a judge."""
-    return who(last_part(column.name)).is_human or names_score(column)
+    return who(owner_and_field(column.name)[1]).is_human or names_score(column)
 
 
 def _is_named_after(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
@@ -355,7 +375,7 @@ class _RatingRows:
 
     def _named(self, rated: Sequence[CodedColumn]) -> list[tuple[CodedColumn, str]]:
         """Return columns with the questions that their headers name."""
-        ends = [last_part(column.name) for column in rated]
+        ends = [owner_and_field(column.name)[1] for column in rated]
         is_short = len(rated) > 1 and len(set(ends)) == len(ends)
         return [(c, end if is_short else c.name) for c, end in zip(rated, ends, strict=True)]
 

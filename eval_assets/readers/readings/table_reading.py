@@ -1,7 +1,6 @@
 """A reading of a table, and what all ways of reading one start from."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ from eval_assets.readers.columns import (
     combined,
     n_distinct,
 )
-from eval_assets.readers.names import Role, Who, distinct_parts, names_metric
+from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, owner_and_field
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
 
@@ -374,7 +373,7 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
             return False
         if not column.level and distinct_parts([column.name, other.name]):
             return False  # two raters of one question, who agree
-    same_end = column.name.rsplit(".", 1)[-1] == other.name.rsplit(".", 1)[-1]
+    same_end = owner_and_field(column.name)[1] == owner_and_field(other.name)[1]
     is_nested = bool(column.level)
     return len(table) >= _FEWEST_TO_REPEAT or same_end or is_nested or is_same_verdict
 
@@ -402,8 +401,3 @@ def deepest_level(columns: Sequence[CodedColumn]) -> int:
 def names_item(columns: Sequence[CodedColumn]) -> bool:
     """Return whether one of the columns has a name of items."""
     return any(column.may_be(Role.ITEM) for column in columns)
-
-
-def last_part(name: str) -> str:
-    """Return the last part of the path of a field."""
-    return re.split(r"[.]", name)[-1]

@@ -173,6 +173,75 @@ def test_raters_of_any_name_are_read_from_their_column(
 
 
 @pytest.mark.parametrize(
+    "names",
+    [
+        ("anna@corp.example", "b.k@corp.example", "cleo@corp.example"),
+        ("A. Schmidt", "B. King", "C. Diaz"),
+        ("Dr. Meyer", "Prof. Kato", "Dr. Singh"),
+    ],
+)
+@pytest.mark.parametrize("judges", [("gpt-4.1-mini",), ("llama-3.1-70b", "gpt4_judge")])
+@pytest.mark.parametrize("words", ["", "AB", ("thumbs_up", "thumbs_down")])
+def test_objects_may_be_named_by_addresses_initials_and_versions(
+    tmp_path: Path, names: Sequence[str], judges: Sequence[str], words: Sequence[str]
+) -> None:
+    def value(n: int, k: int) -> int | str:
+        rating = 1 + (2 * n + n * k % 3) % 5
+        return words[rating > 2] if words else rating
+
+    records = [
+        {
+            "id": item,
+            "people": {name: value(n, k) for k, name in enumerate(names)},
+            "judges": {name: value(n, 1 + k) for k, name in enumerate(judges)},
+        }
+        for n, item in enumerate(ITEMS)
+    ]
+
+    ratings = read(tmp_path, "r.json", json.dumps(records))
+
+    assert raters(ratings) == tuple(names)
+    assert {*ratings.scores["judge"]} == {*judges}
+    assert len(ratings.questions) == 1
+
+
+@pytest.mark.parametrize("rater", ["labelled_by", "rater", "evaluator"])
+@pytest.mark.parametrize("name", ["anna", "AS", "b.k@corp.example", "annotator_1"])
+def test_verdicts_beside_one_name_are_those_of_that_person(
+    tmp_path: Path, rater: str, name: str
+) -> None:
+    rows: Rows = [["item", rater, "verdict"]]
+    rows += [[item, name, "no" if n % 3 else "yes"] for n, item in enumerate(ITEMS)]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert raters(ratings) == (name,)
+    assert not len(ratings.scores)
+
+
+def test_preferences_of_lettered_experts_are_no_names(tmp_path: Path) -> None:
+    rows: Rows = [["item", "expert_a", "expert_b", "expert_c", "gpt4_judge"]]
+    rows += [[item, *("AB"[n * (k + 1) % 3 > 0] for k in range(4))] for n, item in enumerate(ITEMS)]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert len(raters(ratings)) == 3
+    assert len(ratings.ratings) == 3 * len(ITEMS)
+    assert len(ratings.scores) == len(ITEMS)
+
+
+def test_questions_behind_one_person_are_no_raters(tmp_path: Path) -> None:
+    rows = [[item, 1 + n % 5, 1 + 2 * n % 5] for n, item in enumerate(ITEMS)]
+
+    ratings = read(
+        tmp_path, "r.csv", csv_of([["item", "expert_a_faithful", "expert_a_relevant"], *rows])
+    )
+
+    assert raters(ratings) == ("expert_a",)
+    assert {question.id for question in ratings.questions} == {"faithful", "relevant"}
+
+
+@pytest.mark.parametrize(
     "names", [("Dr. Meyer", "Prof. Kato", "Dr. Singh"), ("1", "2", "3"), ("user_7", "user_9")]
 )
 def test_pages_are_items_and_columns_beside_them_people(
