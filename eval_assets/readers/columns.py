@@ -217,6 +217,8 @@ class CodedColumn:
 
     def may_be(self, *roles: Role) -> bool:
         """Return whether the header has the name of one of the roles."""
+        if self.kind is Kind.NUMBER and may_be(self.name, Role.RATING):
+            roles = tuple(role for role in roles if role is not Role.TEXT)  # a French note
         return may_be(self.name, *roles)
 
     @cached_property

@@ -57,7 +57,9 @@ _ROLES = {
         r"judges? judge_?id grader scorer marker examiner juror participant respondent subject "
         r"turker observer email e_mail mail completed_by person experts? author initials who "
         r"your_name full_name prolific username \w+ed_by bewerter(?:in)? bewertende annot "
-        r"gutachter(?:in)? kodierer(?:in)?"
+        r"gutachter(?:in)? kodierer(?:in)? annotat(?:eur|rice) [e\u00e9]valuat(?:eur|rice) "
+        r"anotador evaluador valutatore annotatore avaliador beoordelaar "
+        r"\u8bc4\u4ef7\u8005 \u8a55\u4fa1\u8005 \u6807\u6ce8\u5458 \u8bc4\u5ba1"
     ),
     Role.ITEM: _words(
         r"items? ticket row conv conversation message query task url name sample example doc "
@@ -71,7 +73,9 @@ _ROLES = {
         r"ratings? scores? labels? values? grades? stars? winner preference preferred votes? "
         r"verdicts? feedback answer relevance choices? pass passed correct quality annotations? "
         r"judge?ment decision bewertung einsch\w*tzung urteil punkte evaluation response "
-        r"coverageextent slider_response points? rank(?:ing)?"
+        r"coverageextent slider_response points? rank(?:ing)? note nota puntuaci[o\u00f3]n "
+        r"calificaci[o\u00f3]n punteggio voto punktzahl \u30b9\u30b3\u30a2 \u8bc4\u5206 "
+        r"\u5f97\u5206"
     ),
     Role.QUESTION: _words(
         r"questions? criterion criteria dimension metric aspect rubric indicator from_name frage "
@@ -262,6 +266,17 @@ def names_one_of_several(header: str) -> bool:
     return re.search(r"\d$|_[a-z]$", plain(header)) is not None
 
 
+def names_file_of_judge(stem: str) -> bool:
+    """Return whether a file is called like a judge or its scores.
+
+    Examples:
+        >>> [names_file_of_judge(stem) for stem in ("gpt-4o", "judge_scores", "llmbar", "anna")]
+        [True, True, False, False]
+    """
+    ends = re.search(r"(judge|rater|verdict|score|rating|grade|judge?ment)s?$", plain(stem))
+    return who(stem) is Who.JUDGE and (names_model(stem) or ends is not None)
+
+
 def names_id(header: str) -> bool:
     """Return whether a header is that of names of items, and not of their numbers.
 
@@ -357,7 +372,7 @@ def who(name: str) -> Who:
         >>> [who(name).name for name in ("Teacher 1", "Prüferin Müller", "KI-Bewertung")]
         ['HUMAN', 'HUMAN', 'JUDGE']
     """
-    name = name.strip()
+    name = re.sub(r"(?<=\w) \(.+\)$", "", name.strip())  # Lena (QA)
     words = plain(name)
     is_model = names_model(name)
     if (

@@ -33,7 +33,7 @@ from eval_assets.readers.names import (
     crossed_parts,
     distinct_parts,
     is_rating_word,
-    names_model,
+    names_file_of_judge,
     who,
 )
 from eval_assets.readers.problems import listed_briefly, nearest
@@ -430,7 +430,7 @@ def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
 def _n_by_people(reading: Reading) -> int:
     """Return the number of ratings by people."""
     is_named = reading.rater is not None or any(of.rater for of in reading.rated)
-    if reading.judges_only or (not is_named and _says_judge(Path(reading.table.file).stem)):
+    if reading.judges_only or (not is_named and names_file_of_judge(Path(reading.table.file).stem)):
         return 0
     return sum(of.column.n_cells for of in reading.rated if not of.is_judge)
 
@@ -478,15 +478,9 @@ def _judges_of_files(
     named = {
         file: stem
         for file, stem in stems.items()
-        if _says_judge(stem) or (file != readings[0].table.file and who(stem) is Who.JUDGE)
+        if names_file_of_judge(stem) or (file != readings[0].table.file and who(stem) is Who.JUDGE)
     }
     return named | of_options
-
-
-def _says_judge(stem: str) -> bool:
-    """Return whether a file alone is called like the scores of a judge, unlike llmbar.json."""
-    ends = re.search(r"(judge|rater|verdict|score|rating|grade|judge?ment)s?$", plain(stem))
-    return who(stem) is Who.JUDGE and (names_model(stem) or ends is not None)
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:

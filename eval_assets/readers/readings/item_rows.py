@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os.path import commonprefix
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from eval_assets.readers.names import (
     is_rating_word,
     may_be,
     models_by_company,
+    names_file_of_judge,
     names_id,
     names_judge,
     names_model,
@@ -551,7 +553,7 @@ class ItemRows:
             is_rating = rated[0].may_be(Role.RATING)
             is_named = people
             name = rated[0].name if is_named and not is_rating_word(rated[0].name) else ""
-            reading.rated = [RatedColumn(rated[0], rater=name, question=rated[0].name)]
+            reading.rated = [self._named_by_file(rated[0], name)]
             reading.likelihood = 3.0 + is_rating + bool(human)
             if rated[0].name.startswith("column "):
                 reading.refusal = (
@@ -573,6 +575,21 @@ class ItemRows:
                 f"the columns {_listed(names)} may be raters or questions, and nothing says which",
                 self._remedy_of_names(rated, judges, reading.items),
             )
+
+    def _named_by_file(self, column: CodedColumn, name: str) -> RatedColumn:
+        """Return the only column of ratings: a judge's if the file is called like one.
+
+        The judge is the model that a column names throughout, or else called like the file.
+        """
+        stem = Path(self.table.file).stem
+        options = self.choices.options
+        if options.rater or options.judge or not names_file_of_judge(stem):
+            return RatedColumn(column, rater=name, question=column.name)
+        models = [
+            c.values[0] for c in self.columns if len(c.values) == 1 and names_model(c.values[0])
+        ]
+        judge = models[0] if len(models) == 1 else stem
+        return RatedColumn(column, rater=judge, question=column.name, is_judge=True)
 
     def _people(
         self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]

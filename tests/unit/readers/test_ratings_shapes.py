@@ -283,6 +283,57 @@ def test_scores_in_a_file_called_like_a_judge_are_on_the_only_question(
     assert {*ratings.scores["question"]} == {*ratings.ratings["question"]}
 
 
+def test_file_of_a_model_beside_those_of_people_is_no_rater(tmp_path: Path) -> None:
+    for rater in RATERS:
+        rows = [[item, of(item, rater), "fine"] for item in ITEMS]
+        (tmp_path / f"{rater}.csv").write_text(csv_of([["caso", "xyz", "comentario"], *rows]))
+    scores = [[item, of(item, RATERS[1])] for item in ITEMS]
+    (tmp_path / "gemini-2.0-flash.csv").write_text(csv_of([["caso", "xyz"], *scores]))
+
+    ratings = read_ratings([tmp_path], ReadOptions())
+
+    assert {*raters(ratings)} == {*RATERS}
+    assert {*ratings.scores["judge"]} == {"gemini-2.0-flash"}
+    assert len(ratings.questions) == 1
+
+
+def test_runs_of_the_model_that_a_column_names_are_those_of_a_judge(tmp_path: Path) -> None:
+    rows = [[item, rater, value] for item, rater, value in sorted(EXPECTED)]
+    (tmp_path / "people.csv").write_text(csv_of([["case", "rater", "rating"], *rows]))
+    scores = [
+        [item, "gpt-4o", run, of(item, rater)]
+        for item in ITEMS
+        for run, rater in enumerate(RATERS, 1)
+    ]
+    (tmp_path / "judge_scores.csv").write_text(
+        csv_of([["case", "model", "run", "rating"], *scores])
+    )
+
+    ratings = read_ratings([tmp_path], ReadOptions())
+
+    assert one_question(ratings) == EXPECTED
+    assert {*ratings.scores["judge"]} == {"gpt-4o"}
+    assert {*ratings.scores["run"]} == {"1", "2", "3"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("\u00e9l\u00e9ment", "annotateur", "note", "commentaire"),
+        ("caso", "anotador", "puntuaci\u00f3n", "comentario"),
+        ("elemento", "valutatore", "punteggio", "commento"),
+        ("\u7f16\u53f7", "\u6807\u6ce8\u5458", "\u8bc4\u5206", "\u5907\u6ce8"),
+    ],
+)
+def test_headers_may_be_in_many_languages(tmp_path: Path, header: Sequence[str]) -> None:
+    rows: Rows = [[*header]]
+    rows += [[*rating, "ok" * (n % 2)] for n, rating in enumerate(EXPECTED)]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert one_question(ratings) == EXPECTED
+
+
 def test_scores_alone_are_those_of_the_model_that_the_file_is_called_like(tmp_path: Path) -> None:
     scores = [[item, of(item, RATERS[1])] for item in ITEMS]
 
