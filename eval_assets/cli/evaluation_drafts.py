@@ -435,10 +435,7 @@ def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
 
 
 def _guessed_text(tables: RatingTables) -> str | None:
-    """Return the column of what raters were most likely shown: the longest texts, if none is named.
-
-    Remarks are none of it.
-    """
+    """Return the column of what raters were most likely shown: the longest texts."""
     attributes = tables.items.drop(columns=["item", "group", "model"]).fillna("").astype(str)
     item_names = tables.columns.get("item", ())
     if any(plain(str(of)) in _TEXTS["response_text"] for of in (*attributes, *item_names)):
@@ -622,12 +619,7 @@ def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:
 
 
 def _declared(scale: Scale) -> object:
-    """Return a scale in its shortest form.
-
-    Examples:
-        >>> _declared(Scale.from_steps(low=0, high=4)), _declared(Scale(low=0, high=1))
-        ({'min': 0, 'max': 4}, {'min': 0, 'max': 1, 'step': None})
-    """
+    """Return a scale in its shortest form."""
     ends = {
         name: int(end) if float(end).is_integer() else end
         for name, end in (("min", scale.low), ("max", scale.high))

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,7 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import FILE, Evaluation
-from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
-from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.labelling import ASSIGNMENTS
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Disagreement,
@@ -25,9 +23,7 @@ from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labelling_inputs import read_assignments, with_calibration
-from eval_assets.readers.labels.nested import labels_of_session
-from eval_assets.readers.labels.read import joined_labels, read_labels
-from eval_assets.readers.labels.validation import Labels
+from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 
 if TYPE_CHECKING:
@@ -88,10 +84,8 @@ class CurrentLabels:
 
     def __init__(self, study: Study, responses: pd.DataFrame) -> None:
         self._study = study
-        self._folder = study.evaluation.folder
         self._responses = responses
-        self._checked: dict[Path, tuple[FileState, Labels]] = {}
-        self._joined: tuple[dict[Path, FileState], pd.DataFrame] | None = None
+        self._read: tuple[dict[Path, FileState], pd.DataFrame] | None = None
 
     def ratings(self) -> pd.DataFrame:
         """Return all labels.
@@ -99,66 +93,16 @@ class CurrentLabels:
         Raises:
             ExceptionGroup: Of an InputError for each bad row of all files.
         """
-        evaluation = read_evaluation(self._folder)
+        evaluation = read_evaluation(self._study.evaluation.folder)
         problems = self._study.sessions.readable()[1]
         damaged = {evaluation.folder / problem.file for problem in problems}
         paths = tuple(path for path in evaluation.labels.files if path not in damaged)
         versions = {path: file_state(path) for path in paths}
-        if self._joined is None or self._joined[0] != versions:
-            self._joined = versions, self._read(evaluation, versions)
-        return self._joined[1]
-
-    def _read(self, evaluation: Evaluation, versions: Mapping[Path, FileState]) -> pd.DataFrame:
-        try:
-            parts = [self._labels(evaluation, *item) for item in versions.items()]
-        except ExceptionGroup:
-            # The problems of all files, or none: each file alone may look wrong.
-            return self._read_labels(evaluation, *versions).ratings
-        judge_ids = [judge.id for judge in evaluation.judges]
-        rejects_rows = evaluation.labels.on_error == "reject_rows"
-        joined = joined_labels(
-            parts, unusable=(), rejects_rows=rejects_rows, notes=(), judge_ids=judge_ids
-        )
-        return joined.ratings
-
-    def _labels(self, evaluation: Evaluation, path: Path, version: FileState) -> Labels:
-        known_version, labels = self._checked.get(path, (None, None))
-        if labels is None or known_version != version:
-            labels = self._session_labels(evaluation, path)
-            labels = labels or self._read_labels(evaluation, path)
-            self._checked[path] = version, labels
-        return labels
-
-    def _session_labels(self, evaluation: Evaluation, path: Path) -> Labels | None:
-        """Return the labels of a session that is already parsed; None if they have to be read."""
-        if (
-            path.parent != self._study.sessions.path
-            or evaluation.rubric != self._study.evaluation.rubric
-        ):
-            return None
-        session = self._study.sessions.find(path.stem)
-        question = self._questions.get(session.key.question_id) if session else None
-        if session is None or question is None:
-            return None
-        file, response_ids = f"{SESSIONS}/{path.name}", self._response_ids[question.id]
-        return labels_of_session(session, file=file, question=question, response_ids=response_ids)
-
-    @cached_property
-    def _questions(self) -> dict[str, RubricQuestion]:
-        return {question.id: question for question in self._study.evaluation.rubric}
-
-    @cached_property
-    def _response_ids(self) -> dict[str, set[str]]:
-        return {
-            question.id: {
-                name for name, view in self._study.responses.items() if question in view.questions
-            }
-            for question in self._study.evaluation.rubric
-        }
-
-    def _read_labels(self, evaluation: Evaluation, *paths: Path) -> Labels:
-        labels = replace(evaluation.labels, files=paths)
-        return read_labels(replace(evaluation, labels=labels), self._responses)
+        if self._read is None or self._read[0] != versions:
+            labels = replace(evaluation.labels, files=paths)
+            ratings = read_labels(replace(evaluation, labels=labels), self._responses).ratings
+            self._read = versions, ratings
+        return self._read[1]
 
 
 class CurrentStudy:

@@ -315,10 +315,7 @@ def _holds_messages(rows: Sequence[Row], path: Path) -> bool:
 
 
 def _shorten_names(table: CodedTable) -> None:
-    """Name each column by the shortest end of its path that no other column has.
-
-    Of a value the field stays that says whose it is: a judge's or a person's.
-    """
+    """Name each column by the shortest end of its path that no other column has."""
     paths = [
         [part for part in _parts_of_name(column.name) if part != _EACH] for column in table.columns
     ]

@@ -188,10 +188,7 @@ def readings_in_file(
 
 
 def _with_questions(reading: Reading, questions: Collection[str], options: ReadOptions) -> Reading:
-    """Return the reading with all columns that are named after questions as ratings.
-
-    Where all raters of an item agree on one of them, its values look like an attribute of the item.
-    """
+    """Return the reading with all columns that are named after questions as ratings."""
     named = {plain(question) for question in questions}
     columns = [of.name for of in reading.table.columns if plain(of.name) in named]
     rated = {of.column.name for of in reading.rated}
@@ -340,12 +337,7 @@ def melted(
 
 
 def _alternating(columns: Sequence[FileColumn[Any]]) -> FileColumn[Any]:
-    """Return the cells of columns row by row.
-
-    Examples:
-        >>> list(_alternating([FileColumn.of(["a", "b"]), FileColumn.of([1, 2])]))
-        ['a', 1, 'b', 2]
-    """
+    """Return the cells of columns row by row."""
     values: list[Any] = []
     codes = []
     for column in columns:

@@ -402,10 +402,7 @@ def _add_off_scale(
 
 
 def _scores(cells: RatingCells, question: RubricQuestion) -> tuple[Scale, npt.NDArray[np.float64]]:
-    """Return the scale of a judge's scores, and their values; NaN for a few that lie off it.
-
-    Scores may lie between the steps of a scale, as means do, but not between two classes.
-    """
+    """Return the scale of a judge's scores, and their values; NaN for a few that lie off it."""
     scale = question.scale
     values = cells.values_on(scale)
     is_class = question.level == "nominal" or len(scale.values or ()) == _CLASSES

@@ -365,13 +365,7 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
 def _unnamed_readings(
     main: Reading, candidates: Sequence[Reading], joined: Sequence[Reading], options: ReadOptions
 ) -> list[Reading]:
-    """Return the ratings on the main file's questions in files that name no rater.
-
-    They are a judge's if the file is called like one, or an option says so.
-
-    Raises:
-        ExceptionGroup: Of an InputError for the first file that nothing says who rated in.
-    """
+    """Return the ratings on the main file's questions in files that name no rater."""
     questions = {plain(of.column.name) for of in main.rated if not of.rater}
     questions |= set() if main.question is None else {*map(plain, main.question.values)}
     values = {value for of in main.rated for value in of.column.rating_words}
@@ -440,11 +434,7 @@ def _item_values(reading: Reading) -> set[str]:
 
 
 def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Reading]:
-    """Return the reading of a further file whose items are those of the main one.
-
-    Its item is the column with most of them. Rows of items that nobody named as a rater or judge
-    rated are attributes of the items.
-    """
+    """Return the reading of a further file whose items are those of the main one."""
     items = _item_values(main)
     values = _item_values(reading)
     if len(values & items) < _SHARED_ITEMS * min(len(values), len(items)) and not options.item:
@@ -484,11 +474,7 @@ def _judges_of_files(
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
-    """Give questions without a name that of the only other one; without one it is `rating`.
-
-    The one question of people is that of judges whose column is called no more than score. Names
-    that differ only in `-`, `_` and capitals are one question, spelled as by people.
-    """
+    """Give questions without a name that of the only other one; without one it is `rating`."""
     rows = ratings.rows
     questions = rows["question"].cat.remove_unused_categories()
     names = [str(name) for name in questions.cat.categories]

@@ -201,40 +201,8 @@ class ResponseUnits:
         if position == AMBIGUOUS:
             remedy = "Add a column response_id that tells them apart"
             return f"several responses have {quoted_key(reference)}", remedy
-        message, remedy = "an empty key", "Copy these values from the response files"
-        if any(reference):
-            message = quoted_key(reference)
-        if columns := " and ".join(self._absent(reference)):
-            message, remedy = (
-                f"{message} without {columns}",
-                f"Add {columns} from the response files",
-            )
-        return f"no response has {message}", remedy
-
-    def _absent(self, key: Key) -> list[str]:
-        """Return the columns that a key lacks and that a response with its other parts has.
-
-        The turn is named only if nothing else is absent: the score of a conversation has none.
-        """
-        parts = [index for index, part in enumerate(key) if part is not None]
-        if (like := self._like(tuple(parts)).get(tuple(key[i] for i in parts))) is None:
-            return []
-        names = [
-            name
-            for name, part, full_part in zip(KEY_COLUMNS, key, like, strict=True)
-            if part is None and full_part is not None
-        ]
-        return [name for name in names if name != "turn_index"] or names
-
-    def _like(self, parts: tuple[int, ...]) -> dict[tuple[str | None, ...], Key]:
-        """Return a response's key by some of its parts."""
-        if parts not in self._by_parts:
-            self._by_parts[parts] = {tuple(key[i] for i in parts): key for key in self.keys}
-        return self._by_parts[parts]
-
-    @cached_property
-    def _by_parts(self) -> dict[tuple[int, ...], dict[tuple[str | None, ...], Key]]:
-        return {}
+        key = quoted_key(reference) or "an empty key"
+        return f"no response has {key}", "Copy these values from the response files"
 
     def _inapplicable(self, response: int, question: int) -> MessageAndRemedy:
         name, response_id = self.question_ids[question], self.response_ids[response]

@@ -170,11 +170,7 @@ def _without_limits(evaluation: Evaluation, columns: Collection[str]) -> Evaluat
 
 
 def _id_header(table: FileTable) -> str | None:
-    """Return the column of the ids; None if they are made from the keys.
-
-    Raises:
-        InputError: If two columns hold the id, or none does.
-    """
+    """Return the column of the ids; None if they are made from the keys."""
     headers = [header for name in RESPONSE_ID if (header := table.header_of(name)) is not None]
     if len(headers) > 1 and not table.has("response_id"):
         message = f"columns {' and '.join(headers)} both name the response"

@@ -157,13 +157,7 @@ def _scores_in_file(
     models: Sequence[str],
     response_ids: Sequence[str],
 ) -> tuple[FileTable, References]:
-    """Return the scores of judges in a file, a row for each, and the unit that each row names.
-
-    `models` are those of the judges whose scores the file is declared to hold.
-
-    Raises:
-        ExceptionGroup: Of an InputError for each place that leaves open who scored what.
-    """
+    """Return the scores of judges in a file, a row for each, and the unit that each row names."""
     question_ids = list(questions)
     with suppress(InputError):  # of records on several levels
         table = table_of(content)
@@ -198,11 +192,7 @@ def _scores_in_file(
 
 
 def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> PositionArray:
-    """Return the positions of the rows of the judge's model.
-
-    Raises:
-        InputError: If the same rows would be the scores of several judges, or there are none.
-    """
+    """Return the positions of the rows of the judge's model."""
     judges = [other.id for other in evaluation.judges if other.scores == judge.scores]
     models = table.stripped("judge_model")
     present = sorted(model for model in models.present() if model is not None)
@@ -227,11 +217,7 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> Position
 
 
 def _unit_scores(table: FileTable, references: References, units: ResponseUnits) -> _UnitScores:
-    """Return the rows with the units that they score.
-
-    A key without a turn is a conversation: those of every turn. A judge who scores conversations of
-    several turns scores those of one turn likewise.
-    """
+    """Return the rows with the units that they score."""
     score = table.header_of(*SCORE)
     names = references.responses
     rows, responses = np.arange(len(table)), units.responses(names)

@@ -297,14 +297,7 @@ def _common_start(names: Sequence[str]) -> str:
 
 
 def _differing(files: Sequence[str]) -> list[str]:
-    """Return the part of each path that tells it from the others, without what all share.
-
-    Examples:
-        >>> _differing(["in/anna/ratings.csv", "in/ben/ratings.csv"])
-        ['anna', 'ben']
-        >>> _differing(["a1_data.json", "a2_data.json"])
-        ['a1', 'a2']
-    """
+    """Return the part of each path that tells it from the others, without what all share."""
     parts = [[*Path(file).parts[:-1], Path(file).name.split(".")[0]] for file in files]
     n_files = len(set(files))
     for k in range(1, max(map(len, parts)) + 1):

@@ -187,12 +187,7 @@ def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
 
 
 def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object] | None:
-    """Return the questions of a file as entries of evaluation.yaml, None if it has none.
-
-    Columns other than question_id, question, scale, level and guidelines name columns of the
-    responses: the question applies to those with the value in the cell; a blank cell is no limit.
-    Rows that repeat a question add values.
-    """
+    """Return the questions of a file as entries of evaluation.yaml, None if it has none."""
     try:
         table = read_table(path, folder=folder)
     except InputError as error:

@@ -97,10 +97,7 @@ def named_states(evaluation: Evaluation) -> list[FileState]:
 
 
 def _usable(paths: Iterable[Path]) -> list[Path]:
-    """Return the files without temporary ones of editors.
-
-    Pipes and broken links stay, so that reading reports them.
-    """
+    """Return the files without temporary ones of editors."""
     return [path for path in paths if not path.is_dir() and not is_working_file(path)]
 
 

@@ -132,11 +132,7 @@ def _parsed(text: str) -> tuple[yaml.Node | None, object]:
 
 
 def _walk(node: yaml.Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
-    """Yield path and line of everything below the node.
-
-    Raises:
-        YAMLError: If aliases repeat the document in itself, or many times over.
-    """
+    """Yield path and line of everything below the node."""
     waiting: list[tuple[yaml.Node, KeyPath, frozenset[int]]] = [(node, path, frozenset())]
     n_values = 0
     while waiting:
@@ -339,11 +335,7 @@ def _faults(
 
 
 def _path_in(working: object, loc: KeyPath, *, n_known: int = 0) -> KeyPath:
-    """Return a location as a path of the file.
-
-    Entries that were taken out count as positions again; the first `n_known` steps count them
-    already. The mark that pydantic adds to a key is left off.
-    """
+    """Return a location as a path of the file."""
     path: list[str | int] = []
     value = working
     for step in loc:

@@ -363,10 +363,7 @@ def _column_number(letters: bytes) -> int:
 
 
 def _zipped_log(data: bytes, *, file: str) -> dict[str, Any]:
-    """Return a zipped log of inspect_ai as the one object that its JSON form is.
-
-    Its members are packed with Zstandard, which Python supports from 3.14 on.
-    """
+    """Return a zipped log of inspect_ai as the one object that its JSON form is."""
     if sys.version_info < (3, 14):
         from backports.zstd import zipfile as packing
     else:

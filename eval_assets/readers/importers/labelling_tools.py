@@ -96,11 +96,7 @@ def _read_flat(tasks: Sequence[Record], export: Export) -> None:
 
 
 def _flat_labels(tasks: Sequence[Record]) -> list[str]:
-    """Return the keys of labels, which the flat form does not separate from those of the data.
-
-    JSON writes them after the id and before the annotator, CSV in alphabetical order. In CSV they
-    are numbers, objects, or words of which one task has several.
-    """
+    """Return the keys of labels, which the flat form does not separate from those of the data."""
     # Copies, so that looking at a field does not count as reading it.
     rows = [dict(task) for task in tasks]
     keys = list(dict.fromkeys(key for row in rows for key in row))

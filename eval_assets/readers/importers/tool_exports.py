@@ -153,11 +153,7 @@ def _tool_of(records: Sequence[Record]) -> str | None:
 
 
 def _records_of(content: FileContent, *, n_rows: int | None = None) -> list[Record]:
-    """Return the records of a list, a page of an API or a log, or the first rows of tables.
-
-    Raises:
-        InputError: If a row cannot be read.
-    """
+    """Return the records of a list, a page of an API or a log, or the first rows of tables."""
     for problem in (*content.bad_rows, *(of for _, t in content.tables for of in t.bad_rows)):
         raise InputError(problem)
     if content.document is not None:

@@ -143,11 +143,7 @@ def guessed_scales(
 
 
 def _rows_of_questions(table: FileTable, question_ids: Sequence[str]) -> RatedRows | None:
-    """Return the labels in columns whose headers name a question; None if there are none.
-
-    Raises:
-        InputError: If nothing says who gave them.
-    """
+    """Return the labels in columns whose headers name a question; None if there are none."""
     named = [part for header in table.columns if (part := _named_question(header, question_ids))]
     nameless = [header for header, rater, _ in named if not rater]
     rater_header = table.header_of(*FIELDS["rater_id"])

@@ -1,22 +1,13 @@
 """Nested labels: sessions of one rater in one dimension, and annotations with several ratings."""
 
 import json
-import math
-from collections.abc import Container, Mapping, Sequence
-from datetime import UTC
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
 from eval_assets.labelling.choices import VERDICTS, dimension_of, verdicts
-from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key, remark_of
-from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, without_blanks
-from eval_assets.readers.labels.validation import (
-    UNIT_AND_RATER,
-    Labels,
-    labels_frame,
-    rejected_frame,
-)
+from eval_assets.labelling.sessions import Label, SessionKey, json_key, remark_of
+from eval_assets.readers.formats.table import FileTable, as_text, without_blanks
 from eval_assets.readers.problems import input_error, quoted
 from eval_assets.readers.rated_rows import FIELDS, RatedRows, rows_of_records
 from eval_assets.readers.references import RESPONSE_ID
@@ -75,49 +66,6 @@ def session_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
                 records.append((label_line, key, fields))
         n_labels += len(labels)
     return rows_of_records(table.file, records, bad_rows, headers=_KEYS)
-
-
-def labels_of_session(
-    session: Session, *, file: str, question: RubricQuestion, response_ids: Container[str]
-) -> Labels | None:
-    """Return the labels of a stored session as read from its file, without details.
-
-    None if a label is of another response or off the scale: reading the file then names it.
-    """
-    places = [(n, label) for n, label in enumerate(session.labels, start=1) if not label.is_repeat]
-    labels = [label for _, label in places]
-    if not all(label.response_id in response_ids for label in labels):
-        return None
-    ratings = {label.rating for label in labels} - {None}
-    if not all(question.scale.contains(rating) for rating in ratings if rating is not None):
-        return None
-    n_labels, key = len(labels), dimension_of(question.id).verdicts[-1]
-    columns = {
-        "response_id": [label.response_id for label in labels],
-        "question_id": FileColumn.repeat(question.id, n_labels),
-        "rater_id": FileColumn.repeat(session.key.rater_id, n_labels),
-        "value": [math.nan if label.rating is None else label.rating for label in labels],
-        "labelled_at": [
-            f"{label.labelled_at.astimezone(UTC).isoformat()[:-6]}Z"
-            if label.is_time_known
-            else None
-            for label in labels
-        ],
-        "confidence": [label.confidence for label in labels],
-        "notes": [label.remark or None for label in labels],
-        "skipped": [label.rating is None for label in labels],
-        "skip_reason": [label.skip_reason.strip() or None for label in labels],
-        "round": [session.key.round] * n_labels,
-        "guideline_hash": [label.hashes.guidelines for label in labels],
-        "details": FileColumn.repeat(None, n_labels),
-        "file": FileColumn.repeat(file, n_labels),
-        "line": [index for index, _ in places],
-        "rating_header": ["labels" if label.rating is None else key for label in labels],
-        "rater_header": FileColumn.repeat(_KEYS["rater_id"], n_labels),
-    }
-    frame = labels_frame(columns)
-    unrated = frame.head(0)[UNIT_AND_RATER[:3]]
-    return Labels(frame, frame.head(0), rejected_frame([]), 0, (), unrated)
 
 
 def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -87,26 +86,12 @@ def read_labels(
         f"{n} labels of {quoted(name)} are ignored: the rubric does not ask it"
         for name, n in removed.items()
     ]
-    labels = joined_labels(
-        [checked_labels(file, evaluation.rubric, units, ignored=removed) for file in files],
-        unusable=unusable,
-        rejects_rows=evaluation.labels.on_error == "reject_rows",
-        notes=tuple(notes),
-        judge_ids=[judge.id for judge in evaluation.judges],
-    )
-    # Of as many categories as responses, DuckDB takes longer than of texts.
-    texts_of = {"response_id": object}
-    return replace(
-        labels, ratings=labels.ratings.astype(texts_of), earlier=labels.earlier.astype(texts_of)
-    )
+    labels = [checked_labels(file, evaluation.rubric, units, ignored=removed) for file in files]
+    return _joined(labels, evaluation, unusable=unusable, notes=tuple(notes))
 
 
 def _without_models(labels: RatedRows, known_names: Collection[str]) -> RatedRows:
-    """Return the labels without those of language models, and a note that names these.
-
-    If no one else rated, it is a file of scores, and all are returned. Declared raters and judges
-    are known, whatever they are called.
-    """
+    """Return the labels without those of language models, and a note that names these."""
     raters = labels.stripped("rater_id")
     known_ids = set(map(appearance, known_names))
     models = [
@@ -132,22 +117,14 @@ def _content(path: Path, folder: Path) -> FileContent:
     return FileContent(named(path, folder=folder), document)
 
 
-def joined_labels(
+def _joined(
     files: Sequence[Labels],
+    evaluation: Evaluation,
     *,
     unusable: Sequence[InputProblem],
-    rejects_rows: bool,
     notes: tuple[str, ...],
-    judge_ids: Sequence[str] = (),
 ) -> Labels:
-    """Return the labels of several files together.
-
-    `unusable` are problems of files as a whole. Bad rows are errors unless `rejects_rows`. No rater
-    has the id of a judge.
-
-    Raises:
-        ExceptionGroup: Of an InputError for each bad row, or file.
-    """
+    """Return the labels of several files together; `unusable` are problems of files as a whole."""
     frames = [file.ratings for file in files if len(file.ratings)] or [labels_frame({})]
     ratings = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     is_second = ratings.duplicated(UNIT_AND_RATER, keep="first")
@@ -161,11 +138,13 @@ def joined_labels(
     # In the order of files and their sheets, and of lines in each.
     position = {(p.file, p.sheet): i for i, (p, _, _) in reversed(list(enumerate(rejected)))}
     rejected.sort(key=lambda row: (position[row[0].file, row[0].sheet], row[0].line or 0))
-    problems = [*unusable, *_similar_raters(ratings), *_judges(ratings, judge_ids)]
-    problems += [] if rejects_rows else [problem for problem, _, _ in rejected]
+    problems = [*unusable, *_rater_problems(ratings, evaluation)]
+    if evaluation.labels.on_error != "reject_rows":
+        problems += [problem for problem, _, _ in rejected]
     raise_all(problems, source="the labels")
     current = ratings[~is_second] if is_second.any() else ratings
-    current = current[list(LABEL_COLUMNS)].reset_index(drop=True)
+    # Of as many categories as responses, DuckDB takes longer than of texts.
+    current = current[list(LABEL_COLUMNS)].reset_index(drop=True).astype({"response_id": object})
     earlier = current.head(0)
     if current["round"].min() < current["round"].max():
         rounds_of_unit = current.groupby(UNIT_AND_RATER[:2], observed=True)["round"]
@@ -184,10 +163,7 @@ def joined_labels(
 
 
 def _removed_questions(files: Sequence[RatedRows], question_ids: Sequence[str]) -> Counter[str]:
-    """Return the number of labels of each question that was removed from the rubric.
-
-    That is an unknown one with more than a few labels, and no known one with a similar name.
-    """
+    """Return the number of labels of each question that was removed from the rubric."""
     counts = Counter[str]()
     for file in files:
         questions = file.units.questions
@@ -205,26 +181,20 @@ def _removed_questions(files: Sequence[RatedRows], question_ids: Sequence[str]) 
     )
 
 
-def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
-    """Return a problem for each rater whose id is very similar to another's."""
-    return [
-        _rater_problem(ratings[ratings["rater_id"] == alike[1]].iloc[0], message, ONE_SPELLING)
-        for alike, message in look_alikes(map(str, ratings["rater_id"].unique()))
+def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[InputProblem]:
+    """Return a problem for each rater whose id looks like another's, or is that of a judge."""
+    raters = list(map(str, ratings["rater_id"].unique()))
+    judges = {appearance(judge.id): judge.id for judge in evaluation.judges}
+    remedy = "Remove the judge's scores from the labels, or rename the rater"
+    wrong_ids = [(alike[1], message, ONE_SPELLING) for alike, message in look_alikes(raters)]
+    wrong_ids += [
+        (rater, f"{quoted(rater)} is the id of the judge {quoted(judge)}", remedy)
+        for rater in raters
+        if (judge := judges.get(appearance(rater)))
     ]
-
-
-def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProblem]:
-    ids_by_appearance = {appearance(judge_id): judge_id for judge_id in judge_ids}
     problems = []
-    for rater in ratings["rater_id"].unique():
-        judge_id = ids_by_appearance.get(appearance(str(rater)))
-        if judge_id is not None:
-            row = ratings[ratings["rater_id"] == rater].iloc[0]
-            message = f"{quoted(rater)} is the id of the judge {quoted(judge_id)}"
-            remedy = "Remove the judge's scores from the labels, or rename the rater"
-            problems.append(_rater_problem(row, message, remedy))
+    for rater, *texts in wrong_ids:
+        label = ratings[ratings["rater_id"] == rater].iloc[0]
+        place = label["file"], label["line"], label["rater_header"]
+        problems.append(InputProblem(*place, *texts))
     return problems
-
-
-def _rater_problem(label: pd.Series, message: str, remedy: str) -> InputProblem:
-    return InputProblem(label["file"], label["line"], label["rater_header"], message, remedy)

@@ -81,10 +81,7 @@ def _of_people(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[Coded
 
 
 def _separate_runs(reading: Reading, choices: Choices) -> None:
-    """Take a part of the item, in which people's ratings repeat, for what tells scores apart.
-
-    That is the run of a judge by its name, or a version, such as that of a prompt.
-    """
+    """Take a part of the item, in which people's ratings repeat, for what tells scores apart."""
     people = [of for of in reading.rated if not of.is_judge]
     judges = [of for of in reading.rated if of.is_judge]
     parts = sorted(reading.items, key=lambda column: not column.may_be(Role.RUN))

@@ -403,10 +403,7 @@ class _RatingRows:
         return frozenset()
 
     def _holds_judges(self) -> bool:
-        """Return whether all names in the rater column are those of judges.
-
-        A column `judge` that holds names of people has the people who judged.
-        """
+        """Return whether all names in the rater column are those of judges."""
         if self.choices.options.judge and self.rater in self.choices.judges:
             return True
         if self.rater.origin is Origin.POSITION and names_score(self.rater):
@@ -675,10 +672,7 @@ class _RatingRows:
         )
 
     def _is_question(self, column: CodedColumn, rest: Sequence[CodedColumn]) -> bool:
-        """Return whether a part of a key is what was asked: few words, all of them of each item.
-
-        Prompts, turns and systems are parts of the item, and numbers are.
-        """
+        """Return whether a part of a key is what was asked: few words, all of them of each item."""
         if column.may_be(Role.TURN, Role.SYSTEM, Role.RUN, Role.ROUND):
             return False
         n_values, is_named = column.n_distinct, column.may_be(Role.QUESTION)
@@ -796,11 +790,7 @@ class _RatingRows:
         return self._without_strangers(rated)
 
     def _without_strangers(self, rated: list[CodedColumn]) -> list[CodedColumn]:
-        """Return the columns without those of other values beside the only one called rating.
-
-        What is neither named as a criterion nor given on much the same scale may be anything, such
-        as the priority of a ticket.
-        """
+        """Return the columns without those of other values beside the only one called rating."""
         named = [column for column in rated if is_rating_word(column.name)]
         if len(named) != 1:
             return rated

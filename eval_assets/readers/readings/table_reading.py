@@ -351,11 +351,7 @@ def _twin(
 
 
 def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool:
-    """Return whether two columns say the same row by row; true, 1 and pass do.
-
-    In small files raters who agree would vanish, so a column with another name repeats one only
-    beside many rows, and never if both are called like raters.
-    """
+    """Return whether two columns say the same row by row; true, 1 and pass do."""
     if not 1 < len(column.values) == len(other.values):
         return False
     is_same_verdict = column.values != other.values and _is_same_verdict(column, other)

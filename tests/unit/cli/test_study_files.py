@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from eval_assets.cli.study_files import (
@@ -113,22 +112,6 @@ def test_study_follows_its_gold_answers(files: StudyFiles) -> None:
     (folder / "gold.csv").write_text(f"{header}g1,Ask,Gold,4,1\ng2,Ask,More gold,2,2\n")
     [unit] = current().queue("anna").units
     assert unit.response.response == "More gold"
-
-
-def test_parsed_sessions_give_the_labels_that_reading_their_files_gives(
-    folder_of_sessions: Path,
-) -> None:
-    files = read_study(folder_of_sessions)
-    current = files.labels.ratings()
-    labels = read_labels(read_evaluation(folder_of_sessions), files.responses).ratings
-
-    assert len(current) == 8
-    assert current["skipped"].sum() == 2
-    # Columns of the same texts may be categories, if all files had the same.
-    pd.testing.assert_frame_equal(
-        current.assign(details=None).astype({"rater_id": object, "question_id": object}),
-        labels.assign(details=None).astype({"rater_id": object, "question_id": object}),
-    )
 
 
 def test_label_off_the_scale_is_reported_as_in_its_file(folder_of_sessions: Path) -> None:

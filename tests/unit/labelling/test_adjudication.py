@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,6 @@ from eval_assets.labelling.session_frames import history_rows
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.labels.nested import labels_of_session
 from eval_assets.readers.labels.read import read_labels
 from tests.unit.labelling.conftest import CLARITY, after, evaluation_of
 from tests.unit.labelling.test_pairwise import one_of_each_side, pair_study
@@ -335,12 +335,13 @@ def test_notes_on_a_comparison_say_whose_sides_they_name(tmp_path: Path) -> None
     study = pair_study(tmp_path)
     queue = study.queue("ben")
     swapped = next(unit for unit in queue.units if unit.is_swapped)
-    session = queue.answer(swapped, Answer(rating=0, notes="A is longer"), at=now())
+    queue.answer(swapped, Answer(rating=0, notes="A is longer"), at=now())
     response_id = swapped.response.response_id
-    parsed = labels_of_session(
-        session, file="s.json", question=swapped.question, response_ids={response_id}
+    [session] = (tmp_path / "sessions").glob("*.json*")
+    files = replace(study.evaluation.labels, files=(session,))
+    parsed = read_labels(
+        replace(study.evaluation, labels=files), pd.DataFrame({"response_id": [response_id]})
     )
-    assert parsed is not None
     notes = {"ben": parsed.ratings["notes"].item(), "sheet": "A is short"}
     assert notes["ben"] == "A is longer (saw A and B swapped)"
 

@@ -233,12 +233,11 @@ def test_a_score_of_a_turn_is_of_that_turn(write: Write) -> None:
 @pytest.mark.parametrize(
     ("header", "row", "expected"),
     [
-        ("convo_id,model", "c1,m1", '"c1", model_name "m1" without indicator_id and seed. Add '),
-        ("indicator_id,convo_id", "safe,c1", '"c1" without model_name and seed. Add model_name'),
+        ("convo_id,model", "c1,m1", '"c1", model_name "m1". Copy these values from the response '),
         ("indicator_id,convo_id", "safe,c9", '"c9". Copy these values from the response files.'),
     ],
 )
-def test_columns_that_name_a_response_only_with_others_are_named(
+def test_keys_of_no_response_are_reported(
     write: Write, reported: Reported, header: str, row: str, expected: str
 ) -> None:
     text = f"{header},question_id,aiescore\n{row},safe,1\n"
