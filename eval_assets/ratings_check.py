@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eval_assets.agreement.assessment import Assessment, QuestionRatings
-    from eval_assets.agreement.judge_comparison import JudgeScores
+    from eval_assets.agreement.ratings import LongRatings
     from eval_assets.config.evaluation import Evaluation, Gate, GateName
     from eval_assets.config.rubric import RubricQuestion
     from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from eval_assets.shown.next_step import NextStep
     from eval_assets.shown.screen import ReadSummary, Screen, ScreenAnswer
     from eval_assets.verdicts import Verdict
-
-_PROMPTS = ("prompt_text", "prompt", "question", "query", "input", "instruction")
-_TEXTS = ("response_text", "response", "answer", "output", "completion", "text", "summary")
-"""Columns of items that are shown with the widest disagreements."""
 
 
 @dataclass(frozen=True)
@@ -450,154 +446,91 @@ def _held_out(tables: RatingTables, evaluation: Evaluation | None) -> NDArray[np
 def _question_ratings(
     tables: RatingTables, rules: CheckRules, is_held_out: NDArray[np.bool_]
 ) -> list[QuestionRatings]:
-    """Return the ratings of each question as arrays."""
-    import numpy as np
-    import pandas as pd
-
+    """Return the ratings of each question as they are measured: as classes if a rule says so."""
     from eval_assets.agreement.assessment import QuestionRatings
-    from eval_assets.agreement.ratings import LongRatings
+    from eval_assets.agreement.judge_comparison import JudgeScores
+    from eval_assets.scale import Scale
 
-    items = pd.Index(tables.items["item"])
-    codes, _ = pd.factorize(tables.items["group"], use_na_sentinel=True)
-    group = np.where(codes < 0, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)
-    _, group = np.unique(group, return_inverse=True)
-    ratings, scores = tables.ratings, tables.scores
-    raters = sorted(map(str, ratings["rater"].dropna().unique()))
-    rated = _Rows(
-        _places(ratings["item"], items),
-        _places(ratings["question"], pd.Index([of.id for of in tables.questions])),
-        _places(ratings["rater"], pd.Index(raters)),
-        ratings["value"].to_numpy(dtype=np.float64),
-    )
-    judges = list(dict.fromkeys(map(str, scores["judge"].dropna().unique())))
-    scored = _Rows(
-        _places(scores["item"], items),
-        _places(scores["question"], pd.Index([of.id for of in tables.questions])),
-        _places(scores["judge"], pd.Index(judges)),
-        scores["value"].to_numpy(dtype=np.float64),
-    )
     result = []
-    for number, question in enumerate(tables.questions):
-        of_people, of_judges = rated.on(number), scored.on(number)
-        classes = _Classes.of(question, tables.judge_scales, rules)
-        values = classes.ratings(of_people.value)
-        people = LongRatings(of_people.unit, of_people.rater, values, tuple(raters), group)
+    rated, scored = (
+        _by_question(frame, owner, tables)
+        for frame, owner in ((tables.ratings, "rater"), (tables.scores, "judge"))
+    )
+    for question, people, scores in zip(tables.questions, rated, scored, strict=True):
+        rule, judge_rules = _pass_rules(question, tables.judge_scales, rules)
+        if rule is not None:
+            people = replace(people, value=rule.passes(people.value))  # noqa: PLW2901
+            scale = Scale.from_words("fail", "pass")
+            question = replace(question, scale=scale, level="nominal", scale_guessed=False)  # noqa: PLW2901
+        judges = {}
+        for place, judge in enumerate(scores.rater_ids):
+            rows = scores.rater == place
+            values, own_scale = scores.value[rows], tables.judge_scales.get(judge)
+            if judge in judge_rules:
+                low, high = question.scale.low, question.scale.high
+                values, own_scale = low + (high - low) * judge_rules[judge].passes(values), None
+            elif rule is not None and own_scale is None:
+                values = rule.passes(values)
+            if rows.any():
+                judges[judge] = JudgeScores(scores.unit[rows], values, own_scale)
         compared = None
         if is_held_out.any():
-            is_kept = ~is_held_out[people.unit]
-            compared = replace(
-                people,
-                unit=people.unit[is_kept],
-                rater=people.rater[is_kept],
-                value=people.value[is_kept],
-            )
-        result.append(
-            QuestionRatings(
-                classes.measured,
-                people,
-                {
-                    judge: classes.scores(judge, of_judges.where(of_judges.rater == place))
-                    for place, judge in enumerate(judges)
-                    if (of_judges.rater == place).any()
-                },
-                compared,
-            )
-        )
+            rows = ~is_held_out[people.unit]
+            unit, rater, value = people.unit[rows], people.rater[rows], people.value[rows]
+            compared = replace(people, unit=unit, rater=rater, value=value)
+        result.append(QuestionRatings(question, people, judges, compared))
     return result
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Ratings in long form: the unit, the question, who gave it, and the value."""
+def _by_question(frame: pd.DataFrame, owner: str, tables: RatingTables) -> list[LongRatings]:
+    """Return the ratings, or scores, of each question in order of items and of who gave them."""
+    import numpy as np
+    import pandas as pd
 
-    unit: NDArray[np.integer[Any]]
-    question: NDArray[np.integer[Any]]
-    rater: NDArray[np.integer[Any]]
-    value: NDArray[np.float64]
+    from eval_assets.agreement.ratings import LongRatings
 
-    def where(self, mask: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> _Rows:
-        """Return the rows of a mask, or in an order."""
-        return _Rows(self.unit[mask], self.question[mask], self.rater[mask], self.value[mask])
+    codes, _ = pd.factorize(tables.items["group"], use_na_sentinel=True)
+    group = np.where(codes < 0, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)
+    _, group = np.unique(group, return_inverse=True)
+    owners = list(dict.fromkeys(map(str, frame[owner].dropna().unique())))
+    names: dict[str, list[str]] = {
+        "item": [*tables.items["item"]],
+        "question": [question.id for question in tables.questions],
+        owner: sorted(owners) if owner == "rater" else owners,
+    }
+    unit, question, rater = (
+        pd.Index(index).get_indexer(cells.cat.categories)[cells.cat.codes.to_numpy()]
+        for cells, index in ((frame[of].astype("category"), names[of]) for of in names)
+    )
+    value = frame["value"].to_numpy(dtype=np.float64)
+    result = []
+    for number in range(len(tables.questions)):
+        rows = np.flatnonzero(question == number)
+        place = unit[rows].astype(np.int64) * len(owners) + rater[rows]
+        if (place[1:] < place[:-1]).any():
+            rows = rows[np.argsort(place, kind="stable")]
+        ratings = unit[rows], rater[rows], value[rows]
+        result.append(LongRatings(*ratings, tuple(names[owner]), group))
+    return result
 
-    def on(self, question: int) -> _Rows:
-        """Return the rows of one question, by unit and who."""
-        import numpy as np
 
-        rows = self.where(self.question == question)
-        place = rows.unit.astype(np.int64) * (int(rows.rater.max(initial=0)) + 1) + rows.rater
-        if (place[1:] >= place[:-1]).all():
-            return rows
-        return rows.where(np.argsort(place, kind="stable"))
+def _pass_rules(
+    question: RubricQuestion, judge_scales: Mapping[str, Scale], rules: CheckRules
+) -> tuple[PassRule | None, dict[str, PassRule]]:
+    """Return the rule for what passes, if there is one, and those of judges on other scales."""
+    from eval_assets.scale import PassRule
 
-
-def _places(cells: pd.Series, names: pd.Index) -> NDArray[np.integer[Any]]:
-    """Return the place of each cell among the names."""
-    cells = cells.astype("category")
-    return names.get_indexer(cells.cat.categories)[cells.cat.codes.to_numpy()]
-
-
-@dataclass(frozen=True)
-class _Classes:
-    """A question as it is measured: with two classes if a rule says what passes.
-
-    Args:
-        question: The question as it was read.
-        measured: The question with the classes.
-        rule: Which ratings, and scores on their scale, pass; None to leave them as they are.
-        of_judges: Rule of judges on another scale, by judge.
-        judge_scales: Scales of judges on another one.
-    """
-
-    question: RubricQuestion
-    measured: RubricQuestion
-    rule: PassRule | None
-    of_judges: Mapping[str, PassRule]
-    judge_scales: Mapping[str, Scale]
-
-    @classmethod
-    def of(
-        cls, question: RubricQuestion, judge_scales: Mapping[str, Scale], rules: CheckRules
-    ) -> _Classes:
-        """Return the classes of a question.
-
-        Raises:
-            ValueError: If a rule does not fit a scale, or people's passes are left open.
-        """
-        from eval_assets.scale import PassRule, Scale
-
-        rule = None if rules.passes is None else PassRule.parse(rules.passes, question.scale)
-        of_judges = {}
-        if rules.judge_passes is not None:
-            is_binary = question.scale.values is not None and len(question.scale.values) == _TWO
-            if rule is None and not is_binary:
-                raise ValueError(
-                    f"{question.id} has more than two values: say which pass by --pass as well"
-                )
-            of_judges = {
-                judge: PassRule.parse(rules.judge_passes, scale)
-                for judge, scale in judge_scales.items()
-            }
-        measured = question
-        if rule is not None:
-            scale = Scale.from_words("fail", "pass")
-            measured = replace(question, scale=scale, level="nominal", scale_guessed=False)
-        return cls(question, measured, rule, of_judges, judge_scales)
-
-    def ratings(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ratings as they are measured."""
-        return values if self.rule is None else self.rule.passes(values)
-
-    def scores(self, judge: str, rows: _Rows) -> JudgeScores:
-        """Return the scores of a judge as they are measured."""
-        from eval_assets.agreement.judge_comparison import JudgeScores
-
-        if judge not in self.judge_scales:
-            return JudgeScores(rows.unit, self.ratings(rows.value))
-        if judge not in self.of_judges:
-            return JudgeScores(rows.unit, rows.value, self.judge_scales[judge])
-        low, high = self.measured.scale.low, self.measured.scale.high
-        passes = self.of_judges[judge].passes(rows.value)
-        return JudgeScores(rows.unit, low + (high - low) * passes)
+    rule = None if rules.passes is None else PassRule.parse(rules.passes, question.scale)
+    if rules.judge_passes is None:
+        return rule, {}
+    if rule is None and len(question.scale.values or ()) != _TWO:
+        raise ValueError(
+            f"{question.id} has more than two values: say which pass by --pass as well"
+        )
+    of_judges = {
+        judge: PassRule.parse(rules.judge_passes, scale) for judge, scale in judge_scales.items()
+    }
+    return rule, of_judges
 
 
 _TWO = 2
@@ -611,12 +544,13 @@ def _reading(
     n_held_out: int,
 ) -> ReadSummary:
     """Return what was read, as a screen shows it."""
+    from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
     from eval_assets.shown.screen import ItemText, ReadSummary
 
     items = tables.items
     columns = {re.sub(r"\W+", "_", str(name)).lower(): str(name) for name in items}
-    prompt = next((columns[name] for name in _PROMPTS if name in columns), None)
-    text = next((columns[name] for name in _TEXTS if name in columns), None)
+    prompt = next((columns[name] for name in PROMPT_TEXT if name in columns), None)
+    text = next((columns[name] for name in RESPONSE_TEXT if name in columns), None)
 
     def item(unit: int) -> ItemText:
         row = items.iloc[unit]

@@ -25,7 +25,13 @@ from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.ratings import read_ratings, tables_of_export
 from eval_assets.readers.readings.table_reading import METRIC, UNLIKE
-from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
+from eval_assets.readers.references import (
+    MODEL_NAME,
+    PROMPT_TEXT,
+    RESPONSE_ID,
+    RESPONSE_TEXT,
+    has_references,
+)
 from eval_assets.readers.values import in_utc, order_of
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.wording import counted
@@ -73,11 +79,8 @@ _SHORTEST_TEXT = 30
 """Characters on average from which a column holds texts and no names."""
 
 _TEXTS = {
-    "prompt_text": {"prompt_text", "prompt", "query", "instruction", "input", "question", "frage"},
-    "response_text": {
-        *("response_text", "response", "answer_text", "answer", "output", "completion", "text"),
-        "reply",
-    },
+    "prompt_text": {*PROMPT_TEXT},
+    "response_text": {*RESPONSE_TEXT},
     "model_name": {*MODEL_NAME, "generator", "system"},
 }
 """Columns of items that hold what a response holds."""
@@ -594,22 +597,17 @@ def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
     try:
         for name, content in contents.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(_as_bytes(content))
+            if isinstance(content, list):
+                text = io.StringIO(newline="")
+                csv.writer(text, lineterminator="\n").writerows(content)
+                content = text.getvalue()  # noqa: PLW2901
+            data = content if isinstance(content, bytes) else content.encode()
+            (folder / name).write_bytes(data)
     except OSError as error:
         message = f"it cannot be written ({error.strerror})"
         remedy = "Name a folder that you may write to"
         raise input_error(str(folder), message, remedy) from error
     return [folder / name for name in contents]
-
-
-def _as_bytes(content: Content) -> bytes:
-    if isinstance(content, bytes):
-        return content
-    if isinstance(content, str):
-        return content.encode()
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(content)
-    return text.getvalue().encode()
 
 
 def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:

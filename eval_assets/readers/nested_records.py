@@ -127,11 +127,12 @@ def _tables(
     paths = list(dict.fromkeys(path for row in rows for path in row if path != _LINE))
     lists = [path for path in paths if any(isinstance(row.get(path), list) for row in rows)]
     fields = [path for path in paths if path not in lists]
-    columns = [
-        _column(path, [row.get(path) for row in rows], level=levels.get(path, level))
-        for path in fields
-    ]
-    columns = [column for column in columns if column.values]
+    columns = []
+    for path in fields:
+        cells = [row.get(path) for row in rows]
+        column = CodedColumn.of(".".join(path), cells, level=levels.get(path, level))
+        column.origin = {_POSITION: Origin.POSITION, _KEY: Origin.KEY}.get(path[-1])
+        columns += [column] if column.values else []
     if columns and len(rows) > 1:
         lines = [row.get(_LINE, number) for number, row in enumerate(rows, start=1)]
         files = FileColumn.repeat(file, len(rows))
@@ -146,13 +147,6 @@ def _part(key: object) -> str:
     """Return a key as a part of a path."""
     text = str(key)
     return text.replace(".", _DOT) if "@" in text else _DOT_OF_KEY.sub(_DOT, text)
-
-
-def _column(path: Path, cells: list[object], *, level: int) -> CodedColumn:
-    column = CodedColumn.of(".".join(path), cells, level=level)
-    origin = {_POSITION: Origin.POSITION, _KEY: Origin.KEY}.get(path[-1])
-    column.origin = origin
-    return column
 
 
 def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterator[Row]:
@@ -273,18 +267,15 @@ def _with_united_lists(rows: list[Row]) -> list[Row]:
         ]
         if len(same) > 1 and not of >= _MESSAGE and _KEY not in of:
             united = (*path[:-1], "+".join(other[-1] for other in same))
-            return _with_united_lists([_united(row, same, united) for row in rows])
+            for row in rows:
+                row[united] = [
+                    {_KEY: path[-1], **item, _POSITION: f"{path[-1]} {n}"}
+                    for path in same
+                    for n, item in enumerate(row.pop(path, None) or (), start=1)
+                    if isinstance(item, dict)
+                ]
+            return _with_united_lists(rows)
     return rows
-
-
-def _united(row: Row, same: Sequence[Path], united: Path) -> Row:
-    parts = [
-        {_KEY: path[-1], **item, _POSITION: f"{path[-1]} {n}"}
-        for path in same
-        for n, item in enumerate(row.get(path) or (), start=1)
-        if isinstance(item, dict)
-    ]
-    return {path: value for path, value in row.items() if path not in same} | {united: parts}
 
 
 def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Path]]:
@@ -316,9 +307,8 @@ def _holds_messages(rows: Sequence[Row], path: Path) -> bool:
 
 def _shorten_names(table: CodedTable) -> None:
     """Name each column by the shortest end of its path that no other column has."""
-    paths = [
-        [part for part in _parts_of_name(column.name) if part != _EACH] for column in table.columns
-    ]
+    names = (column.name.replace(f".{_KEY}", f".{_KEY.strip()}") for column in table.columns)
+    paths = [[part.strip() or part for part in name.split(".") if part != _EACH] for name in names]
     for column, path in zip(table.columns, paths, strict=True):
         k = 1
         while k < len(path) and sum(other[-k:] == path[-k:] for other in paths) > 1:
@@ -338,12 +328,6 @@ def _shorten_names(table: CodedTable) -> None:
         same = [column for column in table.columns if column.name == name]
         for number, column in enumerate(same[1:] if n > 1 else (), start=2):
             column.name = f"{name} {number}"
-
-
-def _parts_of_name(name: str) -> list[str]:
-    return [
-        part.strip() or part for part in name.replace(f".{_KEY}", f".{_KEY.strip()}").split(".")
-    ]
 
 
 def with_choices(table: CodedTable) -> CodedTable:

@@ -78,8 +78,13 @@ def rated_items(  # noqa: PLR0913 - what is known of items
     read = {id(reading.table) for reading in readings}
     index = pd.Index(items["item"])
     for table in tables:
-        if id(table) not in read and (key := _key_to(table, index)) is not None:
-            attributes |= _add_table(items, table, key)
+        if id(table) in read or (key := _key_to(table, index)) is None:
+            continue
+        places = pd.Index(key.texts()).get_indexer(index)
+        for column in table.columns:
+            if column is not key and column.name not in items and column.kind is not Kind.EMPTY:
+                items[column.name] = np.array([*column.texts(), None], dtype=object)[places]
+        attributes |= {(table.file, column.name) for column in table.columns}
     group = "" if groups is None else groups.name
     items["group"] = items[group] if group in items else items["item"]
     if evaluation is not None:
@@ -163,15 +168,6 @@ def _key_to(table: CodedTable, items: pd.Index) -> CodedColumn | None:
     is_unique = len(column.values) == column.n_cells
     is_key = n_shared >= _SHARED_ITEMS * min(len(column.values), len(items))
     return column if is_unique and is_key else None
-
-
-def _add_table(items: pd.DataFrame, table: CodedTable, key: CodedColumn) -> set[tuple[str, str]]:
-    """Add the columns of a table with a row for each item."""
-    rows = pd.Index(key.texts()).get_indexer(pd.Index(items["item"]))
-    for column in table.columns:
-        if column is not key and column.name not in items and column.kind is not Kind.EMPTY:
-            items[column.name] = np.array([*column.texts(), None], dtype=object)[rows]
-    return {(table.file, column.name) for column in table.columns}
 
 
 def _groups_of_run(items: pd.DataFrame, evaluation: Evaluation) -> pd.Series:

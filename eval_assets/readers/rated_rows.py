@@ -46,6 +46,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """Fields of a label except its unit, with the columns under which they are accepted."""
 
+_NAMES_OF_FIELDS = {name for names in FIELDS.values() for name in names}
+
 _KNOWN = 0.5
 """Share of the values of a column that are ids of responses, from which on it names the item."""
 
@@ -167,7 +169,10 @@ def readings_in_file(
     problems: list[InputProblem] = []
     with gathered(problems):
         readings, refused = best_readings(tables, options)
-        if not any(_share_known(of, response_ids) >= _KNOWN for of in readings):
+        of_readings = [
+            {name for rated in of.rated for name in items_of_rows(of, rated)[1]} for of in readings
+        ]
+        if not any(_share(items, response_ids) >= _KNOWN for items in of_readings):
             # The ids of responses say which column names the item.
             ids = max(columns, key=lambda of: _share(of.values, response_ids), default=None)
             if ids is not None and _share(ids.values, response_ids) >= _KNOWN:
@@ -204,11 +209,6 @@ def _with_questions(reading: Reading, questions: Collection[str], options: ReadO
     return next(iter(with_ratings), reading)
 
 
-def _share_known(reading: Reading, response_ids: Collection[str]) -> float:
-    items = {name for of in reading.rated for name in items_of_rows(reading, of)[1]}
-    return _share(items, response_ids)
-
-
 def _share(names: Collection[str], response_ids: Collection[str]) -> float:
     return sum(map(response_ids.__contains__, names)) / max(1, len(names))
 
@@ -221,11 +221,15 @@ def rows_of_reading(
     Raises:
         InputError: If nothing says of which question they are.
     """
+
+    def repeat(value: str | None) -> FileColumn[str | None]:
+        return FileColumn.repeat(value, len(reading.table))
+
     columns = {column.name: column for column in reading.table.columns}
     not_read = [
         f"{name} not read: {reason}"
         for name, reason in reading.not_read.items()
-        if name in columns and columns[name].can_rate
+        if name in columns and columns[name].can_rate and plain(name) not in _NAMES_OF_FIELDS
     ]
     choices = [choice for choice, _ in reading.forks]
     table = FileTable(
@@ -237,102 +241,60 @@ def rows_of_reading(
     )
     units = references_in(table, question_ids)
     is_key = {plain(column.name) for column in reading.items} <= _OF_RESPONSES
-    cells = []
+    responses: list[FileColumn[Any]] = []
+    questions: list[FileColumn[str | None]] = []
     for of in rated:
         codes, item_names = items_of_rows(reading, of)
-        items = FileColumn([*item_names, None], codes)
-        items = units.responses if is_key and of.item is None else items
-        question = FileColumn.repeat(of.question, len(table))
+        is_of_key = is_key and of.item is None
+        responses.append(units.responses if is_of_key else FileColumn([*item_names, None], codes))
         if reading.question is not None:
-            question = _cells(reading.question)
-        elif of.question is None:
-            question = units.questions
-        rater = FileColumn.repeat(of.rater or None, len(table))
-        run = None if reading.run is None else _cells(reading.run)
-        cells.append(
-            RatedCells(
-                of.column.name,
-                items,
-                question,
-                rater if of.rater or reading.rater is None else _cells(reading.rater),
-                _cells(of.column),
-                FileColumn.repeat(of.run, len(table)) if of.run else run,
-            )
-        )
-    names = {name for of in cells for name in of.questions.present()}
-    questions_by_name = _questions_by_name(names, question_ids)
-    if reading.question is None and len(questions_by_name) == len(question_ids) == 1:
-        questions_by_name = dict.fromkeys(questions_by_name, question_ids[0])
-    cells = [replace(of, questions=of.questions.map(questions_by_name.get)) for of in cells]
-    are_open = all(question is None for question in questions_by_name.values())
-    if are_open and len(question_ids) > 1 and not table.has("indicator_id"):
-        headers = [of.header for of in cells]
+            questions.append(_cells(reading.question))
+        else:
+            questions.append(units.questions if of.question is None else repeat(of.question))
+    names = {name for of in questions for name in of.present()}
+    spelled = {plain(question): question for question in question_ids}
+    question_of: dict[str | None, str | None] = {
+        name: spelled.get(plain(name or ""), None if is_rating_word(name or "") else name)
+        for name in names
+    }
+    if reading.question is None and len(names) == len(question_ids) == 1:
+        question_of = dict.fromkeys(names, question_ids[0])
+    if not any(question_of.values()) and len(question_ids) > 1 and not table.has("indicator_id"):
+        headers = [of.column.name for of in rated]
         message = f"{columns_text(headers)} hold ratings, but not of which question"
         example = f"{headers[0]}: {question_ids[0]}"
         remedy = (
             f"Add a column question_id, or name the columns by rater and question, as in {example}"
         )
         raise input_error(table.file, message, remedy, line=1)
-    if not is_key:
-        header = reading.items[0].name if len(reading.items) == 1 else None
-        units = replace(units, response_header=header)
-    if reading.question is not None:
-        units = replace(units, question_header=reading.question.name)
-    return melted(table, cells, units, rater_header=reading.rater.name if reading.rater else "")
-
-
-def _questions_by_name(
-    names: Collection[str | None], question_ids: Sequence[str]
-) -> dict[str | None, str | None]:
-    """Return the question of the rubric that each name in a file stands for, None for no name."""
-    spelled = {plain(question): question for question in question_ids}
-    return {
-        name: None if not name or is_rating_word(name) else spelled.get(plain(name), name)
-        for name in names
-    }
-
-
-@dataclass(frozen=True)
-class RatedCells:
-    """A column of ratings, with response, question, rater and run of each of its cells."""
-
-    header: str
-    responses: FileColumn[Any]
-    questions: FileColumn[str | None]
-    raters: FileColumn[str | None]
-    ratings: FileColumn[str | None]
-    runs: FileColumn[str | None] | None = None
-
-
-def melted(
-    table: FileTable, columns: Sequence[RatedCells], units: References, *, rater_header: str
-) -> RatedRows:
-    """Return a row for each cell of several columns of ratings, row by row of the table."""
-    n_columns = len(columns)
-    row_of_cell = np.repeat(np.arange(len(table)), n_columns)
+    row_of_cell = np.repeat(np.arange(len(table)), len(rated))
     fields = {  # such as the time, which applies to all ratings of a row
         field: table.stripped(*names).take(row_of_cell)
         for field, names in FIELDS.items()
         if table.header_of(*names) is not None
-    } | {
-        "rater_id": _alternating([of.raters for of in columns]),
-        "rating": _alternating([of.ratings for of in columns]),
     }
+    rater = None if reading.rater is None else _cells(reading.rater)
+    fields["rater_id"] = _alternating(
+        [repeat(of.rater or None) if of.rater or rater is None else rater for of in rated]
+    )
+    fields["rating"] = _alternating([_cells(of.column) for of in rated])
     if table.has("raw_output"):
         fields["raw_output"] = table.text("raw_output").take(row_of_cell)
-    if any(of.runs is not None for of in columns):
-        no_run = FileColumn[str | None].repeat(None, len(table))
-        fields["run"] = _alternating([of.runs or no_run for of in columns])
+    run = None if reading.run is None else _cells(reading.run)
+    if run is not None or any(of.run for of in rated):
+        runs = [repeat(of.run) if of.run else run or repeat(None) for of in rated]
+        fields["run"] = _alternating(runs)
+    item_header = reading.items[0].name if len(reading.items) == 1 else None
     return RatedRows(
         replace(table, columns=fields, lines=[table.lines[row] for row in row_of_cell.tolist()]),
         References(
-            _alternating([of.responses for of in columns]),
-            _alternating([of.questions for of in columns]),
-            units.response_header,
-            units.question_header,
+            _alternating(responses),
+            _alternating([of.map(question_of.get) for of in questions]),
+            units.response_header if is_key else item_header,
+            reading.question.name if reading.question is not None else units.question_header,
         ),
-        {**field_headers(table), "rater_id": rater_header},
-        FileColumn([of.header for of in columns], np.tile(np.arange(n_columns), len(table))),
+        {**field_headers(table), "rater_id": reading.rater.name if reading.rater else ""},
+        FileColumn([of.column.name for of in rated], np.tile(np.arange(len(rated)), len(table))),
     )
 
 

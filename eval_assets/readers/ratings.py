@@ -118,7 +118,10 @@ def read_ratings(
         alternatives.append((doubt, other))
     for doubt, questions in _other_scales(result, readings[0].table):
         doubts.append(doubt)
-        alternatives.append((doubt, _on_scales(result, questions)))
+        low = {question.id: question.scale.low for question in questions}
+        lowest = result.ratings["question"].astype(object).map(low).astype(float)
+        rated = result.ratings[result.ratings["value"] >= lowest].reset_index(drop=True)
+        alternatives.append((doubt, replace(result, questions=questions, ratings=rated)))
     return replace(result, doubts=tuple(doubts), alternatives=tuple(alternatives))
 
 
@@ -289,8 +292,8 @@ def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions
             if plain(name) in effects or is_file or options.only:
                 continue
             message = f"{option_text(table, role, name)} changes nothing in this reading"
-            notes = [note for note in result.notes if note.startswith(f"not read: {name},")]
-            message += "".join(f": {note.removeprefix('not read: ')}" for note in notes)
+            if reason := result.not_read.get(f"{table.file}:{name}"):
+                message += f": {name}, {reason}"
             remedy = "Leave it out, or say more with other options"
             problems.append(InputProblem(table.file, None, None, message, remedy))
     raise_all(problems, source="the options")
@@ -312,28 +315,18 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
         message, remedy = "it holds no records", "Name a file with a row for each rating or item"
         raise _group(InputError(InputProblem(source.files[0], None, None, message, remedy)))
     problems = []
-    for option, option_values in (
-        ("item", options.item),
-        ("rating", options.rating),
-        ("ignore", options.ignore),
-        *(
-            (name, (value,))
-            for name in ("question", "model", "group", "run")
-            if (value := getattr(options, name))
-        ),
-        ("rater", options.rater),
-        ("judge", options.judge),
-    ):
+    columns = ("item", "rating", "ignore", "question", "model", "group", "run")
+    for option in (*columns, "rater", "judge"):
         is_rater = option in ("rater", "judge")
-        for name in option_values:
+        value = getattr(options, option) or ()
+        for name in (value,) if isinstance(value, str) else value:
             if plain(name) in known or (
                 is_rater and (name.casefold() in values or names_file(name, source.files))
             ):
                 continue
             message = f"{option_text(table, option, name)}: there is no such column"
             message += " or rater" * is_rater
-            unique = list(dict.fromkeys(names))
-            remedy = nearest(name, unique) if len(unique) <= 20 else nearest(name, unique[:20])  # noqa: PLR2004
+            remedy = nearest(name, list(dict.fromkeys(names))[:20])
             problems.append(InputProblem(table.file, None, None, message, remedy))
     raise_all(problems, source="the options")
 
@@ -619,11 +612,3 @@ def _other_scales(
         confirmation = option_text(table, "scale", scale_text(question.scale))
         variants.append((Doubt((question.id,), choice, option, confirmation), questions))
     return variants
-
-
-def _on_scales(result: RatingTables, questions: tuple[RubricQuestion, ...]) -> RatingTables:
-    """Return the tables on other scales, without ratings below them."""
-    low = {question.id: question.scale.low for question in questions}
-    ratings = result.ratings
-    is_on = ratings["value"] >= ratings["question"].astype(object).map(low).astype(float)
-    return replace(result, questions=questions, ratings=ratings[is_on].reset_index(drop=True))

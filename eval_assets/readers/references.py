@@ -29,6 +29,13 @@ RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
 MODEL_NAME = ("model_name", "model")
 """Columns under which the model that answered is accepted."""
 
+PROMPT_TEXT = ("prompt_text", "prompt", "query", "instruction", "input", "question", "frage")
+RESPONSE_TEXT = (
+    *("response_text", "response", "answer_text", "answer", "output", "completion", "generation"),
+    *("text", "reply", "summary"),
+)
+"""Names that files give to prompts and responses."""
+
 Key = tuple[str | None, str | None, str | None, str | None, str | None]
 """Indicator, conversation, turn, model and seed of a response, None if missing."""
 

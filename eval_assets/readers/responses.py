@@ -5,7 +5,7 @@ import logging
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,11 @@ def read_responses(
         all_responses = (
             merged if generated is None else pd.concat([merged, generated], ignore_index=True)
         )
-        unlimited = _without_limits(evaluation, missing)
+        rubric = [
+            replace(q, applies_to={c: v for c, v in q.applies_to.items() if c not in missing})
+            for q in evaluation.rubric
+        ]
+        unlimited = replace(evaluation, rubric=tuple(rubric))
         problems += _problems_of_ratings(unlimited, all_responses, some_unread=some_unread)
     raise_all(problems, source="the inputs")
     return merged
@@ -157,16 +161,6 @@ def _problems_of_ratings(
             with gathered(problems):
                 read_recorded_scores(evaluation, judge, responses, some_unread=some_unread)
     return problems
-
-
-def _without_limits(evaluation: Evaluation, columns: Collection[str]) -> Evaluation:
-    rubric = [
-        replace(
-            question, applies_to={c: v for c, v in question.applies_to.items() if c not in columns}
-        )
-        for question in evaluation.rubric
-    ]
-    return replace(evaluation, rubric=tuple(rubric))
 
 
 def _id_header(table: FileTable) -> str | None:

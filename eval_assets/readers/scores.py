@@ -279,32 +279,23 @@ def _frame(
     verdicts = _verdicts(scores, evaluation)
     for name, cells in verdicts.items():
         columns[name][scores.responses, scores.questions] = cells
-    if scores.table.has(_RUN):
-        _aggregate_runs(columns, scores, verdicts["score"], judge)
+    if scores.table.has(_RUN):  # of several runs, the mean or the median
+        by_unit: dict[tuple[int, int], list[float]] = defaultdict(list)
+        values = verdicts["score"]
+        for row in np.flatnonzero(~np.isnan(values)).tolist():
+            unit = int(scores.responses[row]), int(scores.questions[row])
+            by_unit[unit].append(float(values[row]))
+        for unit, runs in by_unit.items():
+            score = float(np.mean(runs) if judge.aggregate == "mean" else np.median(runs))
+            columns["score"][unit] = columns["raw_score"][unit] = score
+            columns["status"][unit] = "ok"
+            columns["runs"][unit] = runs if len(runs) > 1 else None
     return pd.DataFrame(
         {
             name: pd.Series(columns[name][units.applies], dtype=columns[name].dtype)
             for name in SCORE_COLUMNS
         }
     )
-
-
-def _aggregate_runs(
-    columns: dict[str, npt.NDArray[Any]],
-    scores: _UnitScores,
-    values: npt.NDArray[np.float64],
-    judge: Judge,
-) -> None:
-    """Replace the scores of units that have several runs by their mean or median."""
-    by_unit: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for row in np.flatnonzero(~np.isnan(values)).tolist():
-        by_unit[int(scores.responses[row]), int(scores.questions[row])].append(float(values[row]))
-    aggregate = np.mean if judge.aggregate == "mean" else np.median
-    for unit, runs in by_unit.items():
-        score = float(aggregate(runs))
-        columns["score"][unit] = columns["raw_score"][unit] = score
-        columns["status"][unit] = "ok"
-        columns["runs"][unit] = runs if len(runs) > 1 else None
 
 
 def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:

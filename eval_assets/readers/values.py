@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -314,9 +315,10 @@ def _parsed(cell: str | None) -> tuple[float, bool, bool, float]:
 
 
 _VERDICTS = {
-    *(("no", "yes"), ("false", "true"), ("fail", "pass"), ("failed", "passed"), ("n", "y")),
-    *(("f", "t"), ("bad", "good"), ("wrong", "right"), ("incorrect", "correct")),
-    *(("reject", "accept"), ("rejected", "accepted"), ("thumbs down", "thumbs up")),
+    pair
+    for order in _ORDERS
+    if len(order) == _FEW
+    for pair in product(*(choices.split("|") for choices in order))
 }
 """Words for the two classes of a verdict, the worse first, which mean the same."""
 

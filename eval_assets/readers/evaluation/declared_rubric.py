@@ -103,7 +103,7 @@ def declared_rubric(
     if any(entry.get("scale") is None and _usual_scale(entry) is None for entry in entries):
         problems: list[InputProblem] = []
         with gathered(problems):
-            from eval_assets.readers.labels.forms import guessed_scales  # it loads pandas
+            from eval_assets.readers.labels.read import guessed_scales  # it loads pandas
 
             guesses = guessed_scales(label_files, folder=folder, question_ids=ids)
         for problem in problems:

@@ -59,7 +59,9 @@ def read_evaluation(folder: Path) -> Evaluation:
         text = (folder / FILE).read_bytes()
     except OSError:
         return parse_evaluation(folder)
-    beside = _states_beside(folder)
+    ledger = str(folder / "ledger.sqlite")  # a run writes it
+    states = folder_states(folder, besides="out")
+    beside = [state for state in states if not state[0].startswith(ledger)]
     key = Path.cwd(), folder
     last = _parsed.get(key)
     if (
@@ -71,13 +73,6 @@ def read_evaluation(folder: Path) -> Evaluation:
     evaluation = parse_evaluation(folder)
     _parsed[key] = _ParsedEvaluation(text, beside, named_states(evaluation), evaluation)
     return evaluation
-
-
-def _states_beside(folder: Path) -> list[FileState]:
-    """Return the states of the files beside evaluation.yaml that a run does not write."""
-    ledger = str(folder / "ledger.sqlite")
-    states = folder_states(folder, besides="out")
-    return [state for state in states if not state[0].startswith(ledger)]
 
 
 def parse_evaluation(folder: Path) -> Evaluation:
@@ -100,7 +95,11 @@ def parse_evaluation(folder: Path) -> Evaluation:
     else:
         sections = _as_declared(checks, raw, folder=folder)
         evaluation = validated(checks, Evaluation, sections, instead=_INSTEAD)
-        _check_overrides(checks, raw.get("capabilities"))
+        overrides = raw.get("capabilities")
+        for model, override in overrides.items() if isinstance(overrides, dict) else ():
+            if isinstance(override, dict):  # it names some of the keys
+                at = "capabilities", model
+                validated(checks, Capabilities, {"family": "any", **override}, at=at)
     checks.raise_all()
     if evaluation is None:
         raise AssertionError("an evaluation that is not valid has a problem")
@@ -193,11 +192,3 @@ def _check_inputs(checks: Checks, sections: dict[str, object], raw: dict[str, ob
     if sections.get("generators") and not sections["prompts"] and not raw.get("prompts"):
         message = "there are no prompts for the generators"
         checks.note(("generators",), message, "Add prompts.tsv, or name the files under prompts")
-
-
-def _check_overrides(checks: Checks, raw: object) -> None:
-    """Note problems of capabilities: each names some of the keys, and no others."""
-    for model, override in raw.items() if isinstance(raw, dict) else ():
-        if isinstance(override, dict):
-            keys = {"family": "any", **override}
-            validated(checks, Capabilities, keys, at=("capabilities", model))

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -349,17 +350,11 @@ def _refuse_far_cells(data: bytes, *, file: str) -> None:
                 continue
             places = _CELL.findall(packed.read(name))
             n_rows = max((int(row) for _, row in places), default=0)
-            n_columns = max((_column_number(letters) for letters, _ in places), default=0)
+            numbers = (reduce(lambda n, a: 26 * n + a - 64, letters, 0) for letters, _ in places)
+            n_columns = max(numbers, default=0)
             if n_rows * n_columns > _MOST_GRID_CELLS > 40 * len(places):
                 message = "a cell lies far outside the table, and the sheet is too large"
                 raise input_error(file, message, "Delete that cell, or export the sheet as CSV")
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
 
 
 def _zipped_log(data: bytes, *, file: str) -> dict[str, Any]:

@@ -209,22 +209,15 @@ _SAVE_AS_TEXT = "Save the file as text, in UTF-8"
 def _translate_os_errors(file: str) -> Iterator[None]:
     try:
         yield
+    except FileNotFoundError as error:
+        remedy = "Check the name, or create the file"
+        raise input_error(file, "there is no such file", remedy) from error
+    except IsADirectoryError as error:
+        remedy = f"Name a file, or write {file}/* for all files in it"
+        raise input_error(file, "this is a folder", remedy) from error
+    except PermissionError as error:
+        remedy = "Give yourself the permission to read it"
+        raise input_error(file, "the file may not be read", remedy) from error
     except OSError as error:
-        raise _unreadable(file, error) from error
-
-
-def _unreadable(file: str, error: OSError) -> InputError:
-    match error:
-        case FileNotFoundError():
-            message, remedy = "there is no such file", "Check the name, or create the file"
-        case IsADirectoryError():
-            message, remedy = (
-                "this is a folder",
-                f"Name a file, or write {file}/* for all files in it",
-            )
-        case PermissionError():
-            message, remedy = "the file may not be read", "Give yourself the permission to read it"
-        case _:
-            message = f"the file cannot be read ({error.strerror or error})"
-            remedy = "Check the disk, or copy the file again"
-    return input_error(file, message, remedy)
+        message = f"the file cannot be read ({error.strerror or error})"
+        raise input_error(file, message, "Check the disk, or copy the file again") from error

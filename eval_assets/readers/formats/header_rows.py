@@ -114,14 +114,10 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
         if k and filled[k - 1] > 1 and not any(map(_is_number, filter(None, rows[k - 1]))):
             above = rows[k - 1]
             has_gaps = "" in above[: len(row)] or len(above) < len(row)
-            return k - 1 if has_gaps and not _names_fewer(above) else k
+            is_title = above[0] and not any(above[2:])
+            return k - 1 if has_gaps and not is_title else k
         return k
     return 0
-
-
-def _names_fewer(row: Sequence[str]) -> bool:
-    """Return whether a row is a title of several cells, and no upper row of a header."""
-    return bool(row[0]) and not any(row[2:])
 
 
 def _is_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:

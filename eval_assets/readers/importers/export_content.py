@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from eval_assets.readers.formats.table import as_text, plain
 from eval_assets.readers.names import Who, who
+from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
 from eval_assets.scale import BINARY, Scale
 
 Record = Mapping[str, Any]
@@ -84,11 +85,6 @@ def _records_in(value: object) -> Iterator[ReadRecord]:
 
 
 UNKNOWN_MODEL = "unknown"
-PROMPT_KEYS = ("prompt", "prompt_text", "question", "query", "instruction", "input", "user")
-RESPONSE_KEYS = (
-    *("response", "response_text", "answer", "output", "completion", "generation"),
-    *("text", "reply"),
-)
 MODEL_KEYS = ("model", "model_name", "generator", "system")
 _TEXT_KEYS = ("content", "text", "output", "answer", "response", "completion", "result")
 
@@ -384,7 +380,7 @@ def records_at(record: object, *path: str) -> Sequence[Record]:
 def chat_fields(fields: Record) -> dict[str, Any]:
     """Return prompt, response and model under the keys that tools for labelling use."""
     return {
-        "prompt": first_at(fields, *PROMPT_KEYS),
-        "response": first_at(fields, *RESPONSE_KEYS),
+        "prompt": first_at(fields, *PROMPT_TEXT, "user"),
+        "response": first_at(fields, *RESPONSE_TEXT),
         "model": first_at(fields, *MODEL_KEYS),
     }

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from eval_assets.readers.formats.table import as_text
 from eval_assets.readers.importers.export_content import (
     MODEL_KEYS,
-    PROMPT_KEYS,
-    RESPONSE_KEYS,
     Export,
     Record,
     chat_fields,
@@ -19,7 +17,7 @@ from eval_assets.readers.importers.export_content import (
     records_at,
     text_of,
 )
-from eval_assets.readers.references import RESPONSE_ID
+from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_ID, RESPONSE_TEXT
 from eval_assets.readers.values import number_in
 
 _VALUES = ("rating", "number", "choices", "taxonomy", "selected", "pairwise", "ranker")
@@ -83,7 +81,7 @@ def _read_flat(tasks: Sequence[Record], export: Export) -> None:
     """Add tasks of the flat form, in which names of labels are keys beside those of the data."""
     labels = _flat_labels(tasks)
     for task in tasks:
-        data_keys = (*PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS, *RESPONSE_ID)
+        data_keys = (*PROMPT_TEXT, *RESPONSE_TEXT, *MODEL_KEYS, *RESPONSE_ID)
         data = {key: task[key] for key in data_keys if key in task and key not in labels}
         response_id = _add_response(data or task, task.get("id"), export)
         for name in labels:
@@ -104,7 +102,7 @@ def _flat_labels(tasks: Sequence[Record]) -> list[str]:
     start, end = (position.get(key, 0) for key in ("id", "annotator"))
     is_ordered = start + 1 < end < position.get("annotation_id", 0)
     known_keys = {*_FLAT_KEYS, "id", "created_at", "updated_at", "history", "agreement"}
-    known_keys |= {*RESPONSE_ID, *PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS}
+    known_keys |= {*RESPONSE_ID, *PROMPT_TEXT, *RESPONSE_TEXT, *MODEL_KEYS}
     candidates = (
         keys[start + 1 : end] if is_ordered else [key for key in keys if key not in known_keys]
     )

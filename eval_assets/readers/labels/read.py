@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -11,11 +11,15 @@ import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import SESSIONS
-from eval_assets.errors import InputProblem, gathered, raise_all
+from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
-from eval_assets.readers.formats.contents import FileContent, content_of_evaluation
+from eval_assets.readers.formats.contents import (
+    SHEET,
+    FileContent,
+    content_of_evaluation,
+    table_of,
+)
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.labels.forms import rows_of_labels
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     Labels,
@@ -32,10 +36,30 @@ from eval_assets.readers.names import (
     look_alikes,
     who,
 )
-from eval_assets.readers.problems import quoted
-from eval_assets.readers.rated_rows import RatedRows
-from eval_assets.readers.references import units_of
+from eval_assets.readers.problems import input_error, listed_briefly, quoted
+from eval_assets.readers.rated_rows import (
+    FIELDS,
+    RatedRows,
+    columns_text,
+    readings_in_file,
+    rows_of_ratings,
+    rows_of_reading,
+)
+from eval_assets.readers.readings.table_reading import Reading
+from eval_assets.readers.references import RESPONSE_ID, has_references, references_in, units_of
+from eval_assets.readers.values import guessed_scale
+from eval_assets.scale import Scale
 from eval_assets.wording import counted
+
+_LABELS = (
+    "labels",
+    (
+        "Give the columns of one of them: long (response_id, rater_id, question_id, rating), "
+        "sheet (indicator_id, convo_id, turn_index, seed, model, rater_id, score), "
+        "wide (response_id and a column for each rater or question), "
+        "workshop (trace_id, user_id, ratings), session export (dimension, labelerId, labels)"
+    ),
+)
 
 _FEWEST_OF_A_REMOVED_QUESTION = 5
 """Labels of an unknown question from which on it is one that was removed, not a typing error."""
@@ -198,3 +222,92 @@ def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[Input
         place = label["file"], label["line"], label["rater_header"]
         problems.append(InputProblem(*place, *texts))
     return problems
+
+
+# One file.
+
+
+def rows_of_labels(
+    content: FileContent,
+    *,
+    questions: Mapping[str, Scale | None],
+    response_ids: Collection[str] = frozenset(),
+) -> list[RatedRows]:
+    """Return the labels of a file, of each of its tables.
+
+    `questions` are those of the rubric, each with its scale; None if that is not known yet.
+    `response_ids` are those of the evaluation, as far as they are known.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each place that leaves open who rated what.
+    """
+    question_ids = list(questions)
+    if (certain := _certain_labels(content, question_ids)) is not None:
+        return [certain]
+    readings = readings_in_file(content, questions, forms=_LABELS, response_ids=response_ids)
+    return [_rows_of_people(reading, question_ids) for reading in readings]
+
+
+def _certain_labels(content: FileContent, question_ids: Sequence[str]) -> RatedRows | None:
+    """Return the labels of a file whose columns have the names of a form; None for other files."""
+    try:
+        table = table_of(content)
+    except InputError:  # records on several levels
+        return None
+    if SHEET in table.columns:
+        is_question = set(table.columns[SHEET]) <= set(question_ids)
+        role = "question_id" if is_question else FIELDS["rater_id"][0]
+        columns = {h: cells for h, cells in table.columns.items() if h != SHEET}
+        table = table.with_columns({role: table.columns[SHEET], **columns})
+    is_session = table.has("labels", "dimension")
+    has_ratings = table.has("ratings") or (table.has("rating") and not table.has("question_id"))
+    if is_session or (has_ratings and table.has("user_id") and table.header_of(*RESPONSE_ID)):
+        from eval_assets.readers.labels.nested import session_labels, workshop_labels  # pydantic
+
+        return (session_labels if is_session else workshop_labels)(table, question_ids)
+    rater, rating = table.header_of(*FIELDS["rater_id"]), table.header_of(*FIELDS["rating"])
+    if not table.columns or (has_references(table) and rater and rating):
+        return rows_of_ratings(table, references_in(table, question_ids))
+    return None
+
+
+def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
+    rated = [of for of in reading.rated if not of.is_judge] or reading.rated
+    unnamed = [of.column.name for of in rated if not of.rater and reading.rater is None]
+    if unnamed:
+        message = f"no column says who gave the ratings in {listed_briefly(unnamed)}"
+        remedy = "Add a column rater_id, or name the columns by rater and question, as in anna: "
+        raise input_error(reading.table.file, message, remedy + unnamed[0], line=1)
+    rows = rows_of_reading(reading, rated, question_ids)
+    columns = columns_text([of.column.name for of in rated])
+    if reading.rater is None:
+        questions = sorted(filter(None, set(rows.units.questions.present())))
+        of_questions = f" of {', '.join(questions)}" if len(question_ids) > 1 else ""
+        return rows.with_note(f"{columns} read as raters{of_questions}")
+    items = " and ".join(column.name for column in reading.items) or "each row"
+    text = f"{columns} read as ratings of {items} by {reading.rater.name}"
+    return rows.with_note(text)
+
+
+def guessed_scales(
+    files: Iterable[Path], *, folder: Path, question_ids: Sequence[str]
+) -> dict[str, Scale]:
+    """Return the scale of each question whose labels determine it; files may be missing.
+
+    Questions with other ratings are left out: 1 to 4 can be a separate scale, and as part of 1 to 5
+    its raters would seem to agree more.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each label file that cannot be used.
+    """
+    values: dict[str, set[float]] = {question: set() for question in question_ids}
+    for path in filter(Path.is_file, files):
+        content = content_of_evaluation(path, folder=folder)
+        only = question_ids[0] if len(question_ids) == 1 else ""
+        for labels in rows_of_labels(content, questions=dict.fromkeys(question_ids)):
+            cells, questions = labels.ratings(), labels.units.questions
+            for question in questions.present():
+                rows = questions.is_(question) & ~cells.blank
+                values.setdefault(question or only, set()).update(cells.values[rows].tolist())
+    guesses = {question: guessed_scale(values[question]) for question in question_ids}
+    return {question: scale for question, scale in guesses.items() if scale is not None}

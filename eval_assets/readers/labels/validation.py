@@ -248,17 +248,19 @@ def _values(
 ) -> FloatArray:
     """Return values on the scale of each row's question; add rows off it."""
     values = np.full(len(parsed.table), np.nan)
-    off_scale = np.zeros(len(parsed.table), dtype=bool)
+    is_off = np.zeros(len(parsed.table), dtype=bool)
     for position, question in enumerate(rubric):
         rows = questions == position
         values[rows], contained = cells.take(rows).on_scale(question.scale)
-        off_scale[rows] = ~cells.blank[rows] & ~contained
+        is_off[rows] = ~cells.blank[rows] & ~contained
     texts = parsed.table.text(*FIELDS["rating"])
-    problems.add_described(
-        off_scale,
-        parsed.rating_headers,
-        lambda row: _off_scale(texts[row], rubric[questions[row]]),
-    )
+
+    def describe(row: int) -> MessageAndRemedy:
+        question = rubric[questions[row]]
+        message, remedy = off_scale(texts[row], question)
+        return message, remedy + ", or declare the scale that raters saw" * question.scale_guessed
+
+    problems.add_described(is_off, parsed.rating_headers, describe)
     return values
 
 
@@ -300,8 +302,3 @@ def _as_json(cell: str | None) -> str | None:
         return cell if isinstance(json.loads(cell), dict) else json.dumps(cell)
     except ValueError:
         return json.dumps(cell)
-
-
-def _off_scale(cell: str | None, question: RubricQuestion) -> MessageAndRemedy:
-    message, remedy = off_scale(cell, question)
-    return message, remedy + ", or declare the scale that raters saw" * question.scale_guessed

@@ -110,10 +110,19 @@ class ItemRows:
         for column in candidates if person else ():
             if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
                 self.kinds[id(column)] = Who.HUMAN
-        rated = [column for column in candidates if self._may_hold_ratings(column, candidates)]
+        rated = []
+        for column in candidates:
+            reasons = (text for text, applies in _REASONS if applies(self, column, candidates))
+            reason = None if self._chosen(column) else next(reasons, None)
+            if reason is None:
+                rated.append(column)
+            else:
+                self.not_read[column.name] = reason
         if not rated:
             return None
-        items = self._items(rated)
+        items = self.choices.items
+        if not items:
+            items = item_columns(self.table, [c for c in self.columns if c not in rated])
         main = self._of_one_scale(rated)
         judges = [c for c in main if self.who_is(c) is Who.JUDGE]
         judges += self._judges_on_another_scale(rated, main, judges)
@@ -185,16 +194,6 @@ class ItemRows:
             if other is not column and other.can_rate
         )
 
-    def _may_hold_ratings(self, column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
-        """Return whether a candidate may hold ratings; give the reason if it may not."""
-        if self._chosen(column):
-            return True
-        for reason, applies in _REASONS:
-            if applies(self, column, candidates):
-                self.not_read[column.name] = reason
-                return False
-        return True
-
     def is_identifier(self, column: CodedColumn) -> bool:
         """Return whether a column has the name of ids or items, and not of a rater."""
         if names_id(column.name):
@@ -212,18 +211,11 @@ class ItemRows:
         is_reference = self.who_is(column) is Who.HUMAN
         return not (is_name or is_reference) or bool(_NO_REFERENCE.search(plain(column.name)))
 
-    # The item of each row.
-
-    def _items(self, rated: Sequence[CodedColumn]) -> list[CodedColumn]:
-        if self.choices.items:
-            return self.choices.items
-        return item_columns(self.table, [c for c in self.columns if c not in rated])
-
     # Columns of one scale.
 
     def _of_one_scale(self, rated: list[CodedColumn]) -> list[CodedColumn]:
         """Return the columns whose values are of one kind; give the reason for the peers."""
-        if self._are_crossed(rated) or all(map(self._chosen, rated)):
+        if crossed_parts([c.name for c in rated]) or all(map(self._chosen, rated)):
             return rated
         groups: list[list[CodedColumn]] = []
         for column in rated:
@@ -235,7 +227,8 @@ class ItemRows:
         has_numbers = any(group[0].kind is Kind.NUMBER for group in groups)
         # A judge's column of its own kind is compared with people's, and never stands for them.
         of_people = [group for group in groups if any(map(self._is_person, group))]
-        if not all(self._is_judges(group) for group in groups if group not in of_people):
+        columns = (column for group in groups if group not in of_people for column in group)
+        if any(self.who_is(column) is not Who.JUDGE for column in columns):
             of_people = []
         candidates = of_people or groups
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
@@ -244,12 +237,6 @@ class ItemRows:
                 may_rate = column.kind is Kind.NUMBER or column.order or self._is_person(column)
                 self.not_read[column.name] = UNLIKE if may_rate else "words without an order"
         return main
-
-    def _is_judges(self, group: Sequence[CodedColumn]) -> bool:
-        return all(self.who_is(column) is Who.JUDGE for column in group)
-
-    def _are_crossed(self, columns: Sequence[CodedColumn]) -> bool:
-        return bool(crossed_parts([column.name for column in columns]))
 
     def _is_alike(self, column: CodedColumn, group: Sequence[CodedColumn]) -> bool:
         first = group[0]
@@ -326,7 +313,7 @@ class ItemRows:
         aside = [c for c in people if c.may_be(Role.SUMMARY) and not self._chosen(c)]
         aside = [c for c in aside if self.who_is(c) is not Who.PERSON and not _may_be_name(c)]
         rest = [column for column in people if column not in aside]
-        if not any(map(self._is_person, rest)) or self._are_crossed(people):
+        if not any(map(self._is_person, rest)) or crossed_parts([c.name for c in people]):
             return people
         reason = "a reference or a summary beside the ratings of people"
         self.not_read |= {column.name: reason for column in aside}
@@ -421,7 +408,12 @@ class ItemRows:
             reading.rated += map(_judged, judges)
         reading.rated = list(map(_with_run, reading.rated))
         reading.likelihood += 2 * bool(judges)
-        self._name_judge(reading)
+        # The only judge has the name of its model, if a column beside its scores holds that.
+        models, named = self._models(), {of.rater for of in reading.rated if of.is_judge}
+        if len(models) == len(named) == 1 and not self.choices.judges:
+            reading.rated = [
+                replace(of, rater=models[0]) if of.is_judge else of for of in reading.rated
+            ]
 
     def _models(self) -> list[str]:
         """Return the models that columns of one value call the judge."""
@@ -450,15 +442,6 @@ class ItemRows:
         if len(self._models()) == len(scores) == 1 and has_people and Who.JUDGE not in kinds:
             self.kinds[id(scores[0])] = Who.JUDGE
 
-    def _name_judge(self, reading: Reading) -> None:
-        """Give the only judge the name of its model, if a column beside its scores holds that."""
-        models = self._models()
-        named = {of.rater for of in reading.rated if of.is_judge}
-        if len(models) == len(named) == 1 and not self.choices.judges:
-            reading.rated = [
-                replace(of, rater=models[0]) if of.is_judge else of for of in reading.rated
-            ]
-
     def _crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
         """Return columns of which each combines a rater with a question; empty if they do not."""
         pairs = crossed_parts([column.name for column in columns])
@@ -469,7 +452,12 @@ class ItemRows:
         if max(people) <= 0.5:
             return []
         if self.choices.parts:
-            return self._of_parts(columns, pairs, parts)
+            k = 0 if set(self.choices.parts) <= set(parts[0]) else 1
+            return [
+                RatedColumn(column, rater=pair[k], question=pair[1 - k])
+                for column, pair in zip(columns, pairs, strict=True)
+                if pair[k] in self.choices.parts
+            ]
         margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
         k = 0 if margins[0] >= margins[1] else 1
         if any(who(name) is Who.HUMAN and not name.isdigit() for name in parts[1 - k]):
@@ -495,20 +483,6 @@ class ItemRows:
         if share_of_criteria(questions) > 0.5:
             changed = {"rating": tuple(of.column.name for of in reading.rated if not of.is_judge)}
         reading.forks.append((f"{_listed(raters)} are raters", changed))
-
-    def _of_parts(
-        self,
-        columns: Sequence[CodedColumn],
-        pairs: Sequence[tuple[str, str]],
-        parts: Sequence[Sequence[str]],
-    ) -> list[RatedColumn]:
-        """Return the columns of raters that options name as parts of headers."""
-        k = 0 if set(self.choices.parts) <= set(parts[0]) else 1
-        return [
-            RatedColumn(column, rater=pair[k], question=pair[1 - k])
-            for column, pair in zip(columns, pairs, strict=True)
-            if pair[k] in self.choices.parts
-        ]
 
     def _paired(self, people: list[CodedColumn], judges: list[CodedColumn]) -> list[RatedColumn]:
         """Return questions, if each has a column of a judge named after it, as judge_tone."""

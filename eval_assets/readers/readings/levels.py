@@ -50,7 +50,8 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     ]
     questions = [of.question or "" for of in rated]
     of_judges = reading.is_of_judges
-    scores = _of_people(repeated, first) if of_judges else _of_judges(repeated, first)
+    scores = [of for of in repeated if names_score(of) and _is_like(of, first.column)]
+    scores = _of_people(repeated, first) if of_judges else scores
     chosen = [column for column in choices.judges if column.name not in known]
     for column in dict.fromkeys([*scores, *chosen]):
         rater, question = _owner_of(column, is_person=of_judges), first.question
@@ -58,6 +59,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
             named = judge_of_question(column.name, questions)
             if named is None:
                 text = f"which may score any of {len(questions)} questions; --only names one"
+                reading.not_read[column.name] = text
                 reading.notes.append(f"not read: {column.name}, {text}")
                 continue
             rater, question = named
@@ -66,10 +68,6 @@ def split_levels(reading: Reading, choices: Choices) -> None:
             RatedColumn(first_cells, rater=rater, question=question, is_judge=not of_judges)
         )
         reading.not_read.pop(column.name, None)
-
-
-def _of_judges(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[CodedColumn]:
-    return [column for column in columns if names_score(column) and _is_like(column, rated.column)]
 
 
 def _of_people(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[CodedColumn]:
@@ -102,8 +100,13 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
         if is_run:
             reading.run = part
         else:
-            versions = [_version(of, part, k) for of in judges for k in range(len(part.values))]
-            reading.rated = [*people, *versions]
+            reading.rated = people
+            for code, version in enumerate(part.values):
+                for of in judges:
+                    codes = np.where(part.codes == code, of.column.codes, BLANK)
+                    column = replace(of.column, codes=codes)
+                    rater = f"{of.rater} {version}"
+                    reading.rated.append(replace(of, column=column, rater=rater))
             reading.not_read[part.name] = "in the names of judges"
         return
 
@@ -111,12 +114,6 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
 _MOST_VERSIONS = 6
 _FEWEST_OF_VERSIONS = 10
 """Items from which on it is no chance that people's ratings repeat in a part."""
-
-
-def _version(rated: RatedColumn, part: CodedColumn, code: int) -> RatedColumn:
-    codes = np.where(part.codes == code, rated.column.codes, BLANK)
-    column = replace(rated.column, codes=codes)
-    return replace(rated, column=column, rater=f"{rated.rater} {part.values[code]}")
 
 
 def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:

@@ -125,7 +125,7 @@ def _may_name_raters(
     names = column.rating_words
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or not names
     is_time = column.may_be(Role.TIME) and not is_named
-    if no_names or is_time or column.may_be(*_DESCRIBES) or _is_named_after(column, ratings):
+    if no_names or is_time or column.may_be(*_DESCRIBES):
         return False
     if column.origin is Origin.POSITION and _are_of_systems(table, column):
         return False
@@ -187,22 +187,14 @@ def _has_siblings(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
 
 def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     """Return whether a column says who made the file, or holds scores, beside people's ratings."""
+    name = plain(column.name)
+    if any(name.endswith(f"_{plain(of.name)}") for of in ratings if of.name):
+        return True  # as judge_tone beside tone
     ratings = [of for of in ratings if of is not column]
     if column.n_distinct == 1 and not column.origin:
-        return any(map(_says_who, ratings))
+        return any(who(owner_and_field(of.name)[1]).is_human or names_score(of) for of in ratings)
     is_score = column.kind is Kind.NUMBER and column.can_rate and names_judge(column.name)
     return is_score and any(of.who is Who.HUMAN for of in ratings)
-
-
-def _says_who(column: CodedColumn) -> bool:
-    """Return whether a header names a person, a model or a judge."""
-    return who(owner_and_field(column.name)[1]).is_human or names_score(column)
-
-
-def _is_named_after(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
-    """Return whether a column is called like one of ratings, as judge_tone beside tone."""
-    name = plain(column.name)
-    return any(name.endswith(f"_{plain(of.name)}") for of in ratings if of.name)
 
 
 def _are_of_systems(table: CodedTable, position: CodedColumn) -> bool:
@@ -261,6 +253,7 @@ class _RatingRows:
     not_read: dict[str, str]
     notes: list[str] = field(default_factory=list)
     has_copies: bool = False
+    _sizes: dict[int, int] = field(default_factory=dict)
 
     @cached_property
     def level(self) -> int:
@@ -483,15 +476,10 @@ class _RatingRows:
         few_by_chance = 1 if _FEW_ROWS < self.n_rated < 200 else 0
         return self._n_copies(columns) <= max(_MOST_COPIES * self.n_rated, few_by_chance)
 
-    @cached_property
-    def _sizes(self) -> dict[int, int]:
-        return {id(c): n_distinct(c.codes[self.is_rated]) for c in self.columns}
-
-    @cached_property
-    def _size_of_raters(self) -> int:
-        return n_distinct(self.rater.codes[self.is_rated])
-
     def _size(self, column: CodedColumn) -> int:
+        """Return the number of values of a column in the rows of ratings."""
+        if id(column) not in self._sizes:
+            self._sizes[id(column)] = n_distinct(column.codes[self.is_rated])
         return self._sizes[id(column)]
 
     def _key(self) -> _ItemKey | None:
@@ -515,7 +503,7 @@ class _RatingRows:
         if self.is_named and not unique:
             return self._key_with_copies(several, questions, run)
         is_respondent = (
-            self._size_of_raters == self.n_rated and len(self.candidates) > _FEWEST_ASKED
+            self._size(self.rater) == self.n_rated and len(self.candidates) > _FEWEST_ASKED
         )
         if not unique or is_respondent:
             return None
@@ -649,7 +637,7 @@ class _RatingRows:
         self, several: list[CodedColumn], unique: list[CodedColumn]
     ) -> CodedColumn | None:
         """Return the column of items if each was rated once, by whichever rater."""
-        is_rated_by_several = self.n_rated > n_distinct(self.rater.codes[self.is_rated])
+        is_rated_by_several = self.n_rated > self._size(self.rater)
         shared = [
             column
             for column in several

@@ -286,7 +286,8 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
     usable: list[CodedColumn] = []
     not_read = _counts_of_votes(table, choices)
     for column in table.columns:
-        twin = None if choices.takes(column) else _twin(table, column, usable)
+        twins = (of for of in usable if not choices.takes(column) and _repeats(table, column, of))
+        twin = next(twins, None)
         if column.name in choices.options.ignore:
             not_read[column.name] = "ignored"
         elif choices.takes(column):
@@ -341,13 +342,6 @@ def row_numbers(column: CodedColumn) -> npt.NDArray[np.float64]:
     """Return the number in each row, NaN without one."""
     numbers: npt.NDArray[np.float64] = np.append(column.numbers, np.nan)[column.codes]
     return numbers
-
-
-def _twin(
-    table: CodedTable, column: CodedColumn, peers: Sequence[CodedColumn]
-) -> CodedColumn | None:
-    """Return the column that another one repeats."""
-    return next((other for other in peers if _repeats(table, column, other)), None)
 
 
 def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool:

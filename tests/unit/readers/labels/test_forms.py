@@ -79,28 +79,45 @@ def test_a_column_for_each_question_is_read(write: Write) -> None:
         ("a1", "helpfulness", "ben", 5),
         ("a1", "safe", "ben", 0),
     }
-    assert inputs.notes == ("labels.csv: columns Helpfulness, safe read as questions",)
+    assert inputs.notes == (
+        "labels.csv: columns Helpfulness, safe read as ratings of response_id by Rater",
+    )
     assert inputs.ratings["notes"].tolist()[:2] == ["fine", "fine"]
 
 
 def test_an_only_column_of_ratings_is_noted_in_the_singular(write: Write) -> None:
     inputs = labels(write, "response_id,Rater,safe\na1,anna,yes\na1,ben,no\n")
 
-    assert inputs.notes == ("labels.csv: column safe read as a question",)
+    assert inputs.notes == ("labels.csv: column safe read as ratings of response_id by Rater",)
 
 
 @pytest.mark.parametrize(
-    "header", ["Anna: helpfulness", "Anna_helpfulness", "helpfulness (Anna)", "Anna - Helpfulness"]
+    "header", ["{}: helpfulness,{}: safe", "{}_helpfulness,{}_safe", "helpfulness ({}),safe ({})"]
 )
 def test_a_column_for_each_rater_and_question_is_read(write: Write, header: str) -> None:
-    inputs = labels(write, f"response_id,{header},ben_safe\na1,4,1\n")
+    headers = ",".join(header.format(name, name) for name in ("Anna", "Ben"))
 
-    assert rows(inputs) == {("a1", "helpfulness", "Anna", 4), ("a1", "safe", "ben", 1)}
+    inputs = labels(write, f"response_id,{headers}\na1,4,1,5,0\n")
+
+    assert rows(inputs) == {
+        ("a1", "helpfulness", "Anna", 4),
+        ("a1", "safe", "Anna", 1),
+        ("a1", "helpfulness", "Ben", 5),
+        ("a1", "safe", "Ben", 0),
+    }
     [note] = inputs.notes
-    assert note == (
-        f"labels.csv: columns {header}, ben_safe read as rater and question, "
-        "with the raters Anna, ben"
-    )
+    columns = headers.replace(",", ", ")
+    assert note == f"labels.csv: columns {columns} read as raters of helpfulness, safe"
+
+
+def test_questions_that_are_called_like_ratings_have_their_columns(write: Write) -> None:
+    rubric = ONE.replace("helpfulness", "quality")
+    rubric += "  - {id: safe, question: Is it safe, scale: binary}\n"
+    rows_of_file = "".join(f"a{n},{rater},{n},{n % 2}\n" for n in (1, 2) for rater in ("x", "y"))
+
+    inputs = labels(write, f"item_id,rater,quality,safe\n{rows_of_file}", rubric=rubric)
+
+    assert inputs.ratings["question_id"].value_counts().to_dict() == {"quality": 4, "safe": 4}
 
 
 def test_a_rating_off_the_scale_is_reported_in_its_column(write: Write, reported: Reported) -> None:
@@ -125,7 +142,7 @@ def test_a_rating_off_the_scale_is_reported_in_its_column(write: Write, reported
         (
             "response_id,helpfulness,safe\na1,4,1\n",
             (
-                "labels.csv:1: no column says who gave the ratings in helpfulness, safe. "
+                "labels.csv:1: no column says who gave the ratings in helpfulness. "
                 "Add a column rater_id, or name the columns by rater and question, "
                 "as in anna: helpfulness."
             ),
