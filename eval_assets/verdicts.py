@@ -106,13 +106,18 @@ _TEST_STATES = {
 }
 
 
-def state_of_test(verdict: str | None) -> Verdict:
+def state_of_test(verdict: str | None, *, has_pairs: bool) -> Verdict:
     """Return the state of a judge, or of its tuning, by the verdict of a held-out test.
 
-    One that was not evaluable, not evaluated or not asked is NOT MEASURED.
+    One that was not evaluated or not asked is NOT MEASURED. One that was not evaluable needs more
+    data if `has_pairs`: if the judge was compared with people who agree, on too few groups.
 
     Examples:
-        >>> state_of_test("inconclusive").word, state_of_test("not_evaluable").word
-        ('NEED MORE DATA', 'NOT MEASURED')
+        >>> state_of_test("inconclusive", has_pairs=True).word
+        'NEED MORE DATA'
+        >>> [state_of_test("not_evaluable", has_pairs=of).word for of in (True, False)]
+        ['NEED MORE DATA', 'NOT MEASURED']
     """
+    if verdict == "not_evaluable" and has_pairs:
+        return Verdict.NEED_MORE_DATA
     return _TEST_STATES.get(verdict or "", Verdict.NOT_MEASURED)

@@ -23,8 +23,7 @@ from eval_assets.agreement.repeatability import measure_repeatability
 from eval_assets.agreement.rounds import measure_rewordings
 from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.labelling import adjudicated_labels
-from eval_assets.assets.labels import human_labels, label_disagreements
+from eval_assets.assets.labelling import adjudicated_labels, human_labels, label_disagreements
 from eval_assets.assets.metadata import (
     Metadata,
     figures_as_metadata,
@@ -58,16 +57,13 @@ from eval_assets.store.ratings import (
     bias_attributes,
     count_excluded,
     human_ratings,
-    human_ratings_outside_test,
     judge_ratings,
     judged_units,
     ratings_by_kind,
-    reference_ratings,
-    reference_ratings_with_excluded,
+    ratings_of_people,
     repeated_ratings,
     scored_conversations,
     scores_of_responses,
-    scores_outside_test,
     slices_in_order,
     write_pair_measures,
 )
@@ -165,7 +161,11 @@ def judge_human_agreement(folder: EvaluationFolder) -> Metadata:
         n_excluded = count_excluded(connection)
         versions = rating_versions(connection).values()
         has_judges = bool(evaluation.judges)
-        reference = reference_ratings(connection, evaluation) if has_judges else {}
+        reference = (
+            ratings_of_people(connection, evaluation, "reference_outside_test")
+            if has_judges
+            else {}
+        )
         scores = scores_of_responses(connection, evaluation) if has_judges else {}
         measure = partial(
             measure_judges_against_humans,
@@ -176,7 +176,9 @@ def judge_human_agreement(folder: EvaluationFolder) -> Metadata:
         )
         measures = measure(reference)
         rows_with_excluded = (
-            measure(reference_ratings_with_excluded(connection, evaluation)).agreement
+            measure(
+                ratings_of_people(connection, evaluation, "reference_outside_test_with_excluded")
+            ).agreement
             if scores and n_excluded
             else ()
         )
@@ -188,13 +190,13 @@ def judge_human_agreement(folder: EvaluationFolder) -> Metadata:
                 [JudgeHumanFiguresWithExcluded(**vars(row)) for row in rows_with_excluded],
             )
             replace_rows(connection, "judge_confusion", measures.confusion)
-            people = human_ratings_outside_test(connection, evaluation)
+            people = ratings_of_people(connection, evaluation, "human_outside_test")
             attributes = bias_attributes(connection, evaluation.labelling.show)
             bias = measure_bias(people, scores, attributes, evaluation) if scores else NO_BIAS
             replace_rows(connection, "judge_bias", bias)
             rates = measure_corrected_rates(
                 people,
-                scores_outside_test(connection, evaluation),
+                scores_of_responses(connection, evaluation, "judge_outside_test"),
                 attributes["system"],
                 evaluation,
             )

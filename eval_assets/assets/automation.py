@@ -1,7 +1,6 @@
 """Sensors and schedules of an evaluation, or of a folder of several."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -9,7 +8,6 @@ from typing import TypeVar
 import dagster as dg
 
 from eval_assets.assets.alerting import alert_channels, send_alerts
-from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.errors import InputError, StoreError, leaves
@@ -19,32 +17,13 @@ REST = timedelta(minutes=10)
 """Idle time of an open labelling session before a run reads its labels."""
 
 
-@dataclass(frozen=True)
-class AutomatedEvaluation:
-    """An evaluation with its jobs and its schedule.
+def sensors_of(folders: Sequence[EvaluationFolder]) -> list[dg.SensorDefinition]:
+    """Return the sensors of an evaluation, or of all evaluations of a folder: one of each kind.
 
-    Args:
-        folder: The evaluation.
-        jobs: The jobs that run everything, and everything but tuning.
-        schedule: The declared schedule; None if there is none.
+    That of alerts runs from the start if the environment names a channel, that of files always: it
+    starts nothing.
     """
-
-    folder: EvaluationFolder
-    jobs: Sequence[UnresolvedAssetJobDefinition]
-    schedule: Schedule | None
-
-
-def automation_of(
-    evaluations: Sequence[AutomatedEvaluation],
-) -> tuple[list[dg.SensorDefinition], list[dg.ScheduleDefinition]]:
-    """Return sensors and schedules of an evaluation, or of all evaluations of a folder.
-
-    There is one sensor of each kind for all evaluations, and a schedule for each. A declared
-    schedule runs from the start. The sensor of alerts runs if the environment names a channel. That
-    of files always runs: it starts nothing.
-    """
-    folders = [of.folder for of in evaluations]
-    sensors = [
+    return [
         dg.AutomationConditionSensorDefinition(
             name="new_files",
             target=dg.AssetSelection.all(),
@@ -56,31 +35,34 @@ def automation_of(
             name="check_alerts",
             minimum_interval_seconds=30,
             description="Sends one alert when a check or a run fails, crashes, or passes again.",
-            default_status=_sensor_status(is_running=bool(alert_channels())),
+            default_status=dg.DefaultSensorStatus.RUNNING
+            if alert_channels()
+            else dg.DefaultSensorStatus.STOPPED,
             evaluation_fn=lambda context: send_alerts(context, folders),
         ),
     ]
-    return sensors, [schedule_of(of) for of in evaluations]
 
 
-def schedule_of(of: AutomatedEvaluation) -> dg.ScheduleDefinition:
-    """Return the schedule of an evaluation, the default one if it declares none."""
-    timing = of.schedule or Schedule()
-    job_name = f"{of.folder.names_before}evaluate"
+def schedule_of(folder: EvaluationFolder, *, declared: Schedule | None) -> dg.ScheduleDefinition:
+    """Return the schedule of an evaluation, which is on if it is declared."""
+    timing = declared or Schedule()
+    job_name = f"{folder.names_before}evaluate"
 
     def rerun(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         unfinished = dg.RunsFilter(job_name=job_name, statuses=_UNFINISHED)
         if runs := context.instance.get_runs(unfinished, limit=1):
             return dg.SkipReason(f"run {runs[0].run_id} has not ended")
-        return dg.RunRequest(tags=of.folder.run_tags)
+        return dg.RunRequest(tags=folder.run_tags)
 
     return dg.ScheduleDefinition(
-        name=f"{of.folder.names_before}scheduled_rerun",
+        name=f"{folder.names_before}scheduled_rerun",
         job_name=job_name,
         cron_schedule=timing.cron,
         execution_timezone=timing.timezone,
         description="Runs everything again, unless the last run has not ended.",
-        default_status=dg.DefaultScheduleStatus[_sensor_status(is_running=bool(of.schedule)).name],
+        default_status=dg.DefaultScheduleStatus.RUNNING
+        if declared
+        else dg.DefaultScheduleStatus.STOPPED,
         execution_fn=rerun,
     )
 
@@ -146,10 +128,6 @@ def _of_each(
             yield folder, result
     if len(errors) == len(folders):
         raise ExceptionGroup("no evaluation can be read", errors)
-
-
-def _sensor_status(*, is_running: bool) -> dg.DefaultSensorStatus:
-    return dg.DefaultSensorStatus.RUNNING if is_running else dg.DefaultSensorStatus.STOPPED
 
 
 def _who_labels(folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.labels import human_labels
+from eval_assets.assets.labelling import human_labels
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
 from eval_assets.assets.reports import stored_report, write_report
@@ -25,7 +25,7 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.schema import replace_records, replace_rows
 from eval_assets.store.scores import unevaluated_tests
-from eval_assets.store.splits import tuning_units
+from eval_assets.store.splits import questions_where_people_agree, tuning_units
 from eval_assets.store.tuned_judges import (
     background_of,
     certificate_table,
@@ -79,7 +79,8 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> Metadata:
             rows += records
             plans += next_plans(JudgeLedger(ledger), rated, judges, background)
             n_new += is_new
-        table_rows = pd.DataFrame(evaluation_table(rows))
+        agreed = questions_where_people_agree(connection)
+        table_rows = pd.DataFrame(evaluation_table(rows, agreed=agreed))
         with transaction(connection):
             replace_rows(connection, "tuned_judge_evaluation", table_rows)
             replace_records(connection, "sealed_test_plans", plans)
@@ -100,7 +101,7 @@ def judge_certificates(context: dg.AssetExecutionContext, folder: EvaluationFold
         checked = checked_certificates(connection, ledger, evaluation, sources=sources)
         rows, evaluations = checked.rows, checked.evaluations
         with transaction(connection):
-            as_table = certificate_table(rows)
+            as_table = certificate_table(rows, agreed=questions_where_people_agree(connection))
             replace_rows(connection, "judge_certificates", pd.DataFrame(as_table))
             parts = [
                 part for result in evaluations.values() for part in certified_parts(result, rows)

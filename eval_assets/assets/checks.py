@@ -9,7 +9,7 @@ import pandas as pd
 
 from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.labels import human_labels
+from eval_assets.assets.labelling import human_labels
 from eval_assets.assets.live_judging import declared_template, judge_fingerprints
 from eval_assets.assets.metadata import Metadata, rows_as_metadata, without_blanks
 from eval_assets.assets.recipes import checks
@@ -36,12 +36,7 @@ ERROR = dg.AssetCheckSeverity.ERROR
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """One finding of a check.
-
-    Args:
-        text: The finding in one line.
-        severity: Severity.
-    """
+    """One finding of a check, in one line."""
 
     text: str
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
@@ -50,12 +45,9 @@ class CheckFinding:
 def result_of(
     findings: Sequence[CheckFinding], *, default: str, metadata: Metadata
 ) -> dg.AssetCheckResult:
-    """Return a check's result with the severity of the worst finding.
+    """Return a check's result with the severity of the worst finding; without any it passes.
 
-    Args:
-        findings: Findings; none for a check that passes.
-        default: Text without findings.
-        metadata: Figures on which the check is based.
+    `default` is the text without findings.
     """
     is_error = any(finding.severity is ERROR for finding in findings)
     return dg.AssetCheckResult(

@@ -1,6 +1,6 @@
 """The asset of judge drift: a frozen set of responses is scored again within a budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -27,10 +27,8 @@ from eval_assets.judges.calling.live_model import LiveModel, unbatched
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
-from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.scores import (
     anchor_candidates,
@@ -98,7 +96,10 @@ def _next_round(
     *,
     run_id: str,
 ) -> None:
-    """Freeze missing anchors, judge those that are due, and store the result."""
+    """Freeze missing anchors, judge those that are due, and store the result.
+
+    A round that the budget cuts off is continued by the next run, which does not repeat requests.
+    """
     now = datetime.now(tz=UTC)
     with folder.connect() as connection:
         fingerprints = judge_fingerprints(connection)
@@ -123,87 +124,50 @@ def _next_round(
             pause=timedelta(days=drift.every_days),
             now=now,
         )
-        scored = _judged_again(
-            evaluation,
-            ledger,
-            due,
-            judges,
-            history=history,
-            shown=shown,
-            prompts={judge.id: prompts.get(judge.id, template) for judge in judges},
-            run_id=run_id,
-            max_usd=drift.max_usd,
-        )
-        rows = [
-            {
-                **{name: anchors[name].iloc[0] for name in ANCHOR_KEY},
-                **drift_row(
-                    anchors["score"].astype(float),
-                    anchors["again"].astype(float),
-                    question=evaluation.question(anchors["question_id"].iloc[0]),
-                    round_=int(anchors["round"].iloc[0]),
-                    n_tests=n_tests,
-                ),
-                "judged_at": now,
-            }
-            for anchors in scored
-        ]
-        append_history(ledger, "judge_drift", rows)
-
-
-def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
-    evaluation: Evaluation,
-    ledger: SqlLedger,
-    due: pd.DataFrame,
-    judges: Sequence[LiveModel[Judge]],
-    *,
-    history: Mapping[str, tuple[tuple[str, str], ...]],
-    shown: Mapping[str, tuple[tuple[str, str], ...]],
-    prompts: Mapping[str, PromptTemplate],
-    run_id: str,
-    max_usd: float | None,
-) -> list[pd.DataFrame]:
-    """Ask judges about due anchors; return those of each test, with `repeats`.
-
-    A round that the budget cuts off is continued by the next run, which does not repeat requests.
-
-    Returns:
-        The anchors of each judge and question with a whole round.
-    """
-    if due.empty:
-        return []
-    left_usd, result = max_usd, []
-    for judge in judges:
-        anchors = due[due["judge_id"] == judge.id]
-        if anchors.empty:
-            continue
-        keys = api_keys(item for item in evaluation.judges if item.id == judge.id)
-        units = [
-            Unit(
-                row["response_id"],
-                evaluation.question(row["question_id"]),
-                row["prompt_text"],
-                row["response_text"],
-                history=history.get(row["response_id"], ()),
-                shown=shown.get(row["response_id"], ()),
-                first_replicate=_ROUND * row["round"],
+        left_usd, rows = drift.max_usd, []
+        for judge in judges:
+            anchors = due[due["judge_id"] == judge.id] if len(due) else due
+            if anchors.empty:
+                continue
+            units = [
+                Unit(
+                    row["response_id"],
+                    evaluation.question(row["question_id"]),
+                    row["prompt_text"],
+                    row["response_text"],
+                    history=history.get(row["response_id"], ()),
+                    shown=shown.get(row["response_id"], ()),
+                    first_replicate=_ROUND * row["round"],
+                )
+                for row in anchors.to_dict("records")
+            ]
+            summary = ask(
+                evaluation,
+                ledger,
+                [unbatched(judge)],
+                [units],
+                template=prompts.get(judge.id, template),
+                asset="judge_drift",
+                run_id=run_id,
+                options=RequestOptions(api_keys([judge.declared]), budget_usd=left_usd),
             )
-            for row in anchors.to_dict("records")
-        ]
-        summary = ask(
-            evaluation,
-            ledger,
-            [unbatched(judge)],
-            [units],
-            template=prompts[judge.id],
-            asset="judge_drift",
-            run_id=run_id,
-            options=RequestOptions(api_keys=keys, budget_usd=left_usd),
-        )
-        left_usd = None if left_usd is None else max(0.0, left_usd - summary.counted_usd)
-        if summary.n_budget_stopped or summary.models[0].stopped:
-            warn_of_budget(summary.n_budget_stopped, left_usd=left_usd)
-            continue
-        repeats = anchors.assign(again=[score.score for score in summary.scores])
-        result += [rows for _, rows in repeats.groupby(list(ANCHOR_KEY))]
-    return result
+            left_usd = None if left_usd is None else max(0.0, left_usd - summary.counted_usd)
+            if summary.n_budget_stopped or summary.models[0].stopped:
+                warn_of_budget(summary.n_budget_stopped, left_usd=left_usd)
+                continue
+            repeats = anchors.assign(again=[score.score for score in summary.scores])
+            rows += [
+                {
+                    **dict(zip(ANCHOR_KEY, key, strict=True)),
+                    **drift_row(
+                        of_test["score"].astype(float),
+                        of_test["again"].astype(float),
+                        question=evaluation.question(of_test["question_id"].iloc[0]),
+                        round_=int(of_test["round"].iloc[0]),
+                        n_tests=n_tests,
+                    ),
+                    "judged_at": now,
+                }
+                for key, of_test in repeats.groupby(list(ANCHOR_KEY))
+            ]
+        append_history(ledger, "judge_drift", rows)

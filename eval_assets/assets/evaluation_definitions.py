@@ -8,6 +8,7 @@ block by partition yet; and figures are plotted over time, not over partitions.
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -20,21 +21,18 @@ from eval_assets.assets import (
     checks,
     drift,
     gates,
-    generation,
     inputs,
     judging,
     labelling,
-    labels,
     reports,
-    system_comparison,
     tuning,
 )
-from eval_assets.assets.automation import AutomatedEvaluation, automation_of, schedule_of
+from eval_assets.assets.automation import schedule_of, sensors_of
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.executors import executor, pool_of
+from eval_assets.assets.judging import judge_scores_in_shards
 from eval_assets.assets.recipes import EvaluationTarget, recipes_in
 from eval_assets.assets.resources import EvaluationFolder, clear_failures
-from eval_assets.assets.sharding import judge_scores_in_shards
 from eval_assets.assets.terminal import terminal
 from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError, leaves
@@ -48,13 +46,10 @@ MODULES = (
     checks,
     drift,
     gates,
-    generation,
     inputs,
     judging,
     labelling,
-    labels,
     reports,
-    system_comparison,
     tuning,
 )
 """Modules of assets and checks."""
@@ -67,41 +62,28 @@ def project_definitions(root: Path, *, database: Path | str | None = None) -> dg
 
 def merged_definitions(folders: Sequence[EvaluationFolder]) -> dg.Definitions:
     """Return the definitions of evaluations with jobs over all of them, sensors and executor."""
-    evaluations = [automated_evaluation(folder) for folder in folders]
-    jobs = (
-        _jobs([of.folder for of in evaluations], before="")
-        if any(folder.name for folder in folders)
-        else []
-    )
-    sensors, schedules = automation_of(evaluations)
+    jobs = _jobs(folders, before="") if any(folder.name for folder in folders) else []
     return dg.Definitions.merge(
         dg.Definitions(
             jobs=jobs,
-            sensors=sensors,
-            schedules=schedules,
+            sensors=sensors_of(folders),
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=executor(),
         ),
-        *(
-            dg.Definitions.merge(evaluation_definitions(of.folder), dg.Definitions(jobs=of.jobs))
-            for of in evaluations
-        ),
+        *(evaluation_definitions(folder) for folder in folders),
+        *(evaluation_jobs(folder) for folder in folders),
     )
-
-
-def automated_evaluation(folder: EvaluationFolder) -> AutomatedEvaluation:
-    """Return an evaluation with its jobs and the schedule that evaluation.yaml declares."""
-    try:
-        schedule = read_evaluation(folder.path).schedule
-    except* InputError:
-        schedule = None
-    return AutomatedEvaluation(folder, _jobs([folder], before=folder.names_before), schedule)
 
 
 def evaluation_jobs(folder: EvaluationFolder) -> dg.Definitions:
     """Return the jobs of one evaluation and its schedule, which is on if it is declared."""
-    evaluation = automated_evaluation(folder)
-    return dg.Definitions(jobs=evaluation.jobs, schedules=[schedule_of(evaluation)])
+    schedule = None
+    with suppress(InputError, ExceptionGroup):  # its asset says what is wrong with the file
+        schedule = read_evaluation(folder.path).schedule
+    return dg.Definitions(
+        jobs=_jobs([folder], before=folder.names_before),
+        schedules=[schedule_of(folder, declared=schedule)],
+    )
 
 
 def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True) -> dg.Definitions:
@@ -159,12 +141,7 @@ def _unreadable(folder: EvaluationFolder) -> dg.AssetsDefinition:
 def _jobs(
     folders: Sequence[EvaluationFolder], *, before: str
 ) -> list[UnresolvedAssetJobDefinition]:
-    """Return the jobs that run everything of some evaluations, and everything but tuning.
-
-    Args:
-        folders: The evaluations.
-        before: Start of the names of the jobs.
-    """
+    """Return the jobs that run everything of some evaluations, and everything but tuning."""
     selection = reduce(or_, (_all_assets(folder) for folder in folders))
     tuning = dg.AssetSelection.groups(*(f"{of.names_before}judge_tuning" for of in folders))
     tags = reduce(or_, (folder.run_tags for folder in folders))

@@ -13,7 +13,6 @@ EXECUTORS = ("in_process", "multiprocess", "celery")
 DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
 
 _SECONDS_TO_CONNECT = 5
-_SECONDS_TO_ANSWER = 2
 
 _SETTINGS = {
     # A step belongs to a worker until it has ended: if its process dies, another one takes it.
@@ -78,15 +77,6 @@ def require_broker() -> None:
                 f"EVAL_BROKER: {connection.as_uri()} does not answer ({str(error).rstrip('.')})"
             )
             raise _unusable(message, "Start the broker, or unset EVAL_EXECUTOR") from error
-
-
-def has_workers() -> bool:
-    """Return whether a Celery worker is running."""
-    if executor_name() != "celery":
-        return True
-    from celery import Celery  # type: ignore[import-untyped]
-
-    return bool(Celery(broker=_broker()).control.ping(timeout=_SECONDS_TO_ANSWER))
 
 
 def _celery() -> dg.ExecutorDefinition:

@@ -24,11 +24,7 @@ def versions_in_use(
     """Return the versions in use, by judge.
 
     A judge that follows its last certified version uses its declared version until there is one.
-
-    Args:
-        evaluation: Declares the judges.
-        folder: Where the ledger is.
-        fingerprints: Fingerprint of each judge as declared.
+    `fingerprints` are of the judges as declared.
 
     Raises:
         ExceptionGroup: Of an InputError for every version that a judge does not have.

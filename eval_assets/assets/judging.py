@@ -1,7 +1,8 @@
-"""The asset of judges' scores, and the scores of recorded judges."""
+"""The asset of judges' scores, also in shards, and the scores of recorded judges."""
 
 import math
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -17,8 +18,8 @@ from eval_assets.assets.judge_versions import (
 )
 from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_shard
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
-from eval_assets.assets.recipes import asset
-from eval_assets.assets.resources import EvaluationFolder, version_of
+from eval_assets.assets.recipes import Body, EvaluationTarget, asset
+from eval_assets.assets.resources import AGAIN, EvaluationFolder, materialized, version_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
@@ -149,13 +150,7 @@ def _counts(connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse) -> Met
 
 
 def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> None:
-    """Ask live judges about some of the units, except for replies in the ledger.
-
-    Args:
-        folder: The evaluation.
-        run_id: The run, whose budget is spent.
-        shard: Which units.
-    """
+    """Ask live judges about some of the units, except for replies in the ledger."""
     evaluation = folder.evaluation()
     if not evaluation.live_judges:
         return
@@ -219,3 +214,72 @@ def _scores_of(
     scores.loc[whole, "score"] = math.nan
     scores.loc[whole, "status"] = OF_CONVERSATION
     return scores
+
+
+_INPUTS = ("model_responses", "rubric_questions", "judge_score_files")
+
+
+def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.AssetsDefinition:
+    """Return `judge_scores` as a graph of ops, one for each shard and one that collects."""
+    folder = target.folder
+
+    def fill_shard(context: dg.OpExecutionContext, *, folder: EvaluationFolder, shard: int) -> None:
+        fill_ledger(folder, run_id=context.run.run_id, shard=Shard(shard, n_shards))
+
+    def collected(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
+        run = context.run
+        metadata = scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
+        result = materialized(folder, "judge_scores", metadata, table="judge_scores")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dg.BetaWarning)  # of data_version
+            return dg.Output(None, metadata=result.metadata, data_version=result.data_version)
+
+    def op(
+        name: str, inputs: Sequence[str], body: Body, *, retry_policy: dg.RetryPolicy | None = None
+    ) -> dg.OpDefinition:
+        return dg.op(
+            name=target.step(name),
+            ins={item: dg.In(dg.Nothing) for item in inputs},
+            out=dg.Out(dg.Nothing),
+            required_resource_keys={target.resource},
+            pool=target.pool,
+            retry_policy=retry_policy,
+        )(target.bound(body, dg.OpExecutionContext))
+
+    shards = [
+        op(
+            f"judge_shard_{shard + 1}_of_{n_shards}",
+            _INPUTS,
+            lambda context, folder, shard=shard: fill_shard(context, folder=folder, shard=shard),
+            retry_policy=AGAIN,
+        )
+        for shard in range(n_shards)
+    ]
+    collect = op("collect_judge_scores", ["shards"], collected)
+
+    @dg.graph(
+        name=target.step("judge_scores"),
+        ins={item: dg.GraphIn() for item in _INPUTS},
+        out=dg.GraphOut(),
+    )
+    def in_shards(model_responses, rubric_questions, judge_score_files):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - handles of the graph's inputs
+        options = dict(
+            zip(_INPUTS, (model_responses, rubric_questions, judge_score_files), strict=True)
+        )
+        return collect(shards=[shard(**options) for shard in shards])
+
+    definition = dg.AssetsDefinition.from_graph(
+        in_shards,
+        keys_by_input_name={item: folder.key(item) for item in _INPUTS},
+        keys_by_output_name={"result": folder.key("judge_scores")},
+    )
+    [whole] = judge_scores.make(target).specs
+    return dg.map_asset_specs(
+        lambda spec: spec.replace_attributes(
+            group_name=whole.group_name,
+            kinds=whole.kinds,
+            description=whole.description,
+            automation_condition=whole.automation_condition,
+        ),
+        [definition],
+    )[0]

@@ -72,15 +72,8 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
     """Ask every live judge about every unit, except for replies in the ledger.
 
     The database is open only to read the units and to copy the ledger. What the run has spent
-    already, on generation, counts towards its budget.
-
-    Args:
-        evaluation: Declares the judges.
-        folder: Where database and ledger are.
-        prompts: Separate prompts, by judge.
-        run_id: The run, whose budget is spent.
-        ask_again: Statuses of scores that are asked for again.
-        keep: Receives rows of `judge_scores`, a portion at a time.
+    already, on generation, counts towards its budget. `prompts` are separate ones, by judge;
+    `keep` receives rows of `judge_scores`, a portion at a time.
 
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
@@ -144,13 +137,6 @@ def judge_shard(
 
     Only the ledger keeps the replies. If the budget is used up, it ends: the op that collects meets
     the same end, and reports it. Judges by batch are left to that op too.
-
-    Args:
-        evaluation: Declares the judges.
-        folder: Where database and ledger are.
-        prompts: Separate prompts, by judge.
-        run_id: The run, whose budget is spent.
-        shard: Which units.
     """
     is_used_up = False
 
@@ -192,21 +178,9 @@ def ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and t
     options: RequestOptions,
     keep: Callable[[Sequence[JudgeScore]], None] | None = None,
 ) -> JudgingSummary:
-    """Ask judges about units, within the budget of a run; see `judge_portions`.
+    """Ask judges about units, within the evaluation's caps; see `judge_portions`.
 
-    Args:
-        evaluation: The evaluation, whose caps hold.
-        ledger: The ledger.
-        judges: The judges.
-        portions: The units.
-        template: The prompt.
-        prompts: Separate prompts, by judge.
-        asset: The asset that spends.
-        run_id: The run, whose budget is spent.
-        shard: Which units these are.
-        staged: When the first of two judges is enough.
-        options: How requests are sent.
-        keep: Receives the scores of each portion; None to return them.
+    `asset` is what spends, in the run `run_id`.
     """
     with Worker(
         ledger,

@@ -40,11 +40,8 @@ Floats = np.ndarray
 class PromptedVersion:
     """A judge with a tuned prompt.
 
-    Args:
-        version: The version, without a number or maps.
-        outcomes: Outcome of every candidate, by question.
-        cost_usd: Cost of the candidates and the version's scores in this run; NaN if a part is
-        unknown.
+    `outcomes` are of every candidate, by question; `cost_usd` is that of this run, NaN if a part is
+    unknown.
     """
 
     version: JudgeVersion
@@ -64,16 +61,8 @@ def tune_prompts(  # noqa: PLR0913, PLR0917 - the judges, the data and the stora
 ) -> list[PromptedVersion]:
     """Tune the prompts of the live judges; return those that improved on dev.
 
-    Every request goes through the ledger, so that a repeated run sends no request twice.
-
-    Args:
-        evaluation: Declares the steps, the writer and the budget.
-        folder: Where the ledger is.
-        template: The declared prompt.
-        declared: The judges to tune, as declared and numbered, with their scores.
-        units: Rated units by question.
-        notes: Notes of raters, by question.
-        run_id: The run, whose budget is spent.
+    Every request goes through the ledger, so that a repeated run sends no request twice. `declared`
+    are the judges to tune, as declared and numbered; `units` and `notes` of raters are by question.
     """
     if not evaluation.tuning.prompt_steps:
         return []
@@ -221,12 +210,6 @@ def scores_in_ledger(
     """Return the stored scores of live judges for all rated units with all their prompts.
 
     No request is sent: scores that are not in the ledger are left out.
-
-    Args:
-        evaluation: Declares the judges.
-        ledger: The ledger.
-        units: Rated units by question.
-        versions: All versions of the judges.
 
     Returns:
         Rows of `tuned_judge_scores`.

@@ -103,13 +103,7 @@ class EvaluationTarget:
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """An asset, several of one step, or checks of an asset.
-
-    Args:
-        name: Name of the asset or the step.
-        make: Returns the definition for an evaluation.
-        body: The function, which returns results.
-    """
+    """An asset, several of one step, or checks of an asset."""
 
     name: str
     make: Callable[[EvaluationTarget], Definition]
@@ -186,15 +180,7 @@ def tables(
     group: str,
     deps: Sequence[Dependency],
 ) -> Recipe:
-    """Return a recipe of a step that stores several assets, of which a run may select some.
-
-    Args:
-        bodies: What stores each asset.
-        step: Name of the step.
-        before: What precedes all of them.
-        group: Group of the assets.
-        deps: Assets that they depend on.
-    """
+    """Return a recipe of a step that stores several assets, of which a run may select some."""
     by_name = {body.__name__: body for body in bodies}
 
     def results(

@@ -141,13 +141,7 @@ def stored_report(
     folder: EvaluationFolder,
     evaluation: Evaluation,
 ) -> tuple[Report, StoredFigures]:
-    """Return the report on the stored figures, with these.
-
-    Args:
-        connection: The database.
-        folder: Folder whose ledger certificates are checked against.
-        evaluation: The declared evaluation.
-    """
+    """Return the report on the stored figures, with these."""
     sources = source_fingerprints(evaluation)
     certificates = current_certificates(
         connection, evaluation, sources=sources, open_ledger=partial(folder.ledger, evaluation)

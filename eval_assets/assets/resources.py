@@ -1,21 +1,23 @@
-"""The evaluation folder as a Dagster resource, and its errors."""
+"""The evaluation folder as a Dagster resource, the versions of its files, and its errors."""
 
 import hashlib
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
 from pathlib import Path
 
 import dagster as dg
 import duckdb
 
 from eval_assets.assets.dagster_internals import StepFailureData
-from eval_assets.assets.file_versions import unrecorded_versions
 from eval_assets.assets.metadata import Metadata, without_blanks
-from eval_assets.assets.step_names import identifiers_of
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import FILE, Evaluation
 from eval_assets.errors import DamagedError, InputError, PromptError, StoreError, leaves
+from eval_assets.readers.evaluation.input_files import source_files
 from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
+from eval_assets.readers.formats.files import is_working_file, source_fingerprint
 from eval_assets.store.connection import connect, session
 from eval_assets.store.data_versions import combined_fingerprint
 from eval_assets.store.database_file import database_path
@@ -31,6 +33,77 @@ UI = "EVAL_UI_URL"
 
 CLOSED_GATES = "closed_gates"
 """Metadata of the Failure of a closed gate: its name."""
+
+
+def identifiers_of(evaluations: Sequence[str]) -> dict[str, str]:
+    """Return a name for each evaluation that Dagster allows for jobs, groups and steps.
+
+    Characters other than letters, digits and _ become _; a number tells equal names apart.
+
+    Examples:
+        >>> identifiers_of(["a.b", "a-b", "c"])
+        {'a.b': 'a_b', 'a-b': 'a_b_2', 'c': 'c'}
+    """
+    identifiers: dict[str, str] = {}
+    for name in evaluations:
+        plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+        identifier, number = plain, 1
+        while identifier in identifiers.values():
+            number += 1
+            identifier = f"{plain}_{number}"
+        identifiers[name] = identifier
+    return identifiers
+
+
+_FILES_OF_TABLE = {
+    "responses": "response_files",
+    "human_labels": "label_files",
+    "judge_scores": "judge_score_files",
+    "adjudicated_labels": "adjudication_file",
+}
+"""The asset of the files that are read into each table."""
+
+_DATA_VERSION_TAG = "dagster/data_version"
+"""Tag by which an observation has a data version; Dagster does not export its name."""
+
+
+def file_versions(folder: Path) -> dict[str, str]:
+    """Return the version of each kind of file that can be read; no file has a version too.
+
+    That of `evaluation_file` is also of files of no other kind, such as prompts.
+    """
+    versions: dict[str, str] = {}
+    try:
+        sources = source_files(read_evaluation(folder))
+    except* InputError:
+        sources = {}  # a run that reads the file reports what is wrong with it
+    read = {path.resolve() for path in chain.from_iterable(sources.values())}
+    other_files = [path for path in _given_files(folder) if path.resolve() not in read]
+    kinds = {_FILES_OF_TABLE[table]: files for table, files in sources.items()}
+    # Without evaluation.yaml, it is not known of which kind the other files are.
+    kinds["evaluation_file"] = tuple(other_files) if sources else (folder / FILE,)
+    for name, files in kinds.items():
+        try:
+            versions[name] = source_fingerprint(files)
+        except* InputError:
+            pass
+    return versions
+
+
+def _given_files(folder: Path) -> list[Path]:
+    """Return the complete files that people put into a folder.
+
+    These exclude files that the program writes, locks, hidden, half-written and empty files.
+    """
+    files = []
+    for path in folder.rglob("*"):
+        parts = path.relative_to(folder).parts
+        is_own = parts[0] == "out" or parts[0].startswith("ledger.sqlite")
+        if is_own or any(is_working_file(Path(part)) for part in parts):
+            continue
+        if path.is_file() and path.stat().st_size:
+            files.append(path)
+    return sorted(files)
 
 
 class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -154,8 +227,13 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
                 instance.report_runless_asset_event(observation)
 
     def unrecorded_versions(self, instance: dg.DagsterInstance) -> Iterator[dg.AssetObservation]:
-        """Yield the versions of input files that are not recorded."""
-        return unrecorded_versions(self.path, instance, key=self.key)
+        """Yield an observation of each kind of file whose version is not the one recorded last."""
+        for name, version in file_versions(self.path).items():
+            key = self.key(name)
+            last = instance.fetch_observations(key, limit=1).records
+            observed = last[0].asset_observation if last else None
+            if observed is None or observed.data_version != version:
+                yield dg.AssetObservation(key, tags={_DATA_VERSION_TAG: version})
 
     @property
     def run_tags(self) -> dict[str, str]:
@@ -202,12 +280,7 @@ def clear_failures() -> Iterator[None]:
 
 
 def failure_lines(step: str, failure: StepFailureData) -> list[str]:
-    """Return the errors of a step, a line each; empty if the only one is a closed gate.
-
-    Args:
-        step: Name of the step.
-        failure: How Dagster recorded its end.
-    """
+    """Return the errors of a step, a line each; empty if the only one is a closed gate."""
     raised = failure.user_failure_data
     if raised is not None and CLOSED_GATES in raised.metadata:
         return []
@@ -222,13 +295,9 @@ def failure_lines(step: str, failure: StepFailureData) -> list[str]:
 def materialized(
     folder: EvaluationFolder, asset: str, metadata: Metadata, *, table: str
 ) -> dg.MaterializeResult[None]:
-    """Return the result of an asset: the content of its table, with columns and their meaning.
+    """Return the result of an asset that stored a table, with its columns and their meaning.
 
-    Args:
-        folder: The evaluation.
-        asset: Name of the asset.
-        metadata: Further metadata, of which empty values are left out.
-        table: The table that it stored.
+    Values of `metadata` that are empty are left out.
     """
     with folder.connect() as connection:
         described = columns_of(connection, table)

@@ -32,7 +32,7 @@ from eval_assets.store.ratings import (
 from eval_assets.store.schema import read_rows
 from eval_assets.store.scores import are_stored_judges, versions_rated_as
 from eval_assets.tuning.rated import are_held_out
-from eval_assets.verdicts import state_of_test
+from eval_assets.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,11 +53,8 @@ def stored_screen(
 ) -> Screen:
     """Return the screen of an evaluation.
 
-    Args:
-        connection: Its database.
-        evaluation: The evaluation.
-        certificates: Rows of `judge_certificates`, marked where they are stale.
-        notes: Remarks on the data, such as why they are stale.
+    `certificates` are rows of `judge_certificates`, marked where they are stale; `notes` are on the
+    data.
     """
     humans = human_ratings(connection, evaluation).ratings
     scores = {}
@@ -184,7 +181,7 @@ def _test_of(
 
     largest = 1 - number("kappa_people") + number("margin") * (certificate["share"] or 1.0)
     return HeldOutTest(
-        verdict=state_of_test("fit_in_part" if in_part else certificate["fitness"]),
+        verdict=Verdict[certificate["state"].upper()],
         version=certificate["version"],
         is_in_use=is_in_use,
         n_units=row.get("n_units") or 0,

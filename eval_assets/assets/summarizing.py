@@ -100,15 +100,9 @@ def text_by(  # noqa: PLR0913 - who, what, of what and what for
     purpose: str,
     run_id: str | None,
 ) -> tuple[str, str]:
-    """Return the status of a judge's reply to a prompt, and its text or error.
+    """Return the status of a live judge's reply to a prompt, and its text or error.
 
-    Args:
-        judge: A live judge.
-        prompt: The request.
-        evaluation: The evaluation, whose budget holds.
-        folder: Its folder.
-        purpose: Name of the text in the ledger.
-        run_id: The Dagster run; None outside one.
+    The ledger has the text by its `purpose`; `run_id` is None outside a Dagster run.
     """
     # A score needs fewer tokens than a text.
     settings = {name: v for name, v in judge.settings.items() if name != "max_tokens"}
@@ -141,15 +135,7 @@ def write_text(  # noqa: PLR0913 - what, who, and what it is stored under
 ) -> GenerationSummary:
     """Return the reply of a live judge's model to a prompt, which the ledger has by its name.
 
-    Args:
-        prompt: The request.
-        writer: The judge.
-        evaluation: The evaluation, whose caps hold.
-        ledger: The ledger.
-        asset: What spends.
-        name: Name of the text.
-        run_id: The Dagster run; None outside one.
-        budget_usd: Further cap; None for none.
+    The evaluation's caps hold, and `budget_usd` if it is not None.
     """
     as_declared: dict[str, Any] = {of.name: getattr(writer, of.name) for of in fields(AskedModel)}
     generator = Generator(

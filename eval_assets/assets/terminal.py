@@ -30,10 +30,6 @@ class ProgressHandler(logging.Handler):
     """Shows the progress of a run as one line that changes; in a log, one line a minute.
 
     Warnings are lines of their own. A run goes on without any if no one reads them any more.
-
-    Args:
-        stream: Where to print.
-        clock: Returns the time in seconds.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = monotonic) -> None:

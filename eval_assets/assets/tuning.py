@@ -10,7 +10,7 @@ import duckdb
 import pandas as pd
 
 from eval_assets.agreement.gates.evidence import measures_version
-from eval_assets.assets.agreement import human_agreement, judge_agreement
+from eval_assets.assets.agreement import hold_out_units, human_agreement, judge_agreement
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judge_versions import VersionsInUse, pinned_versions, versions_in_use
 from eval_assets.assets.judging import judge_scores
@@ -29,7 +29,7 @@ from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.scores import declared_fingerprints
-from eval_assets.store.splits import tuning_units, write_splits
+from eval_assets.store.splits import system_responses, tuning_units, write_splits
 from eval_assets.store.tuned_judges import rater_notes, scores_by_prompt
 from eval_assets.tuning.calibration import calibration_rows
 from eval_assets.tuning.rated import RatedUnits
@@ -43,6 +43,7 @@ from eval_assets.tuning.steps import (
     jury_judge,
     jury_version,
 )
+from eval_assets.tuning.systems import compare_systems
 from eval_assets.tuning.tuned_prompts import shown_columns
 from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
 from eval_assets.wording import or_none
@@ -158,14 +159,7 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
 
 
 class _VersionRegistry:
-    """Versions of judges in the making, with their scores.
-
-    Args:
-        ledger: Where they are registered.
-        units: Rated units by question.
-        prompted: Scores with every prompt.
-        at: The present.
-    """
+    """Versions of judges in the making, with their scores, as the ledger registers them."""
 
     def __init__(
         self,
@@ -293,3 +287,39 @@ def _declared_judges(
         )
         for judge in evaluation.judges
     ]
+
+
+_SHOWN = (
+    *("judge_id", "question_id", "system", "other_system", "n_responses", "n_labelled"),
+    *("judge_only", "value", "low_all", "high_all", "is_safe"),
+)
+"""Columns that an asset's page has room for; the intervals are of all comparisons at once."""
+
+
+@asset(
+    group="judge_tuning",
+    kinds={"duckdb"},
+    deps=[human_agreement, judge_agreement, judge_scores],
+)
+def system_comparison(folder: EvaluationFolder) -> Metadata:
+    """Means and differences of systems by slice: judges' scores, corrected by human ratings."""
+    evaluation = folder.evaluation()
+    hold_out_units(folder)
+    with folder.connect() as connection:
+        question_ids = questions_past_the_gates(connection, evaluation)
+        responses = system_responses(
+            connection,
+            judged_questions(evaluation, question_ids),
+            shares=evaluation.tuning.split,
+        )
+        rows = pd.DataFrame(
+            [
+                {"judge_id": judge_id, "question_id": question_id, **row}
+                for (question_id, judge_id), compared in responses.items()
+                for row in compare_systems(compared)
+            ]
+        )
+        with transaction(connection):
+            replace_rows(connection, "system_comparison", rows)
+    whole = rows[rows["slice"] == "all"] if len(rows) else rows
+    return {"all_responses": rows_as_metadata(whole, _SHOWN)}

@@ -1,13 +1,11 @@
-"""Checks of certificates against tables and ledger, the same for `verify` and `--require`."""
+"""Checks of certificate files against tables and ledger."""
 
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eval_assets.cli.options import ledger_of
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
@@ -20,16 +18,14 @@ from eval_assets.tuning.held_out_test import recomputed_certificates
 from eval_assets.tuning.issued import certificate_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import duckdb
 
     from eval_assets.config.evaluation import Evaluation
+    from eval_assets.store.ledger.engine import SqlLedger
     from eval_assets.tuning.certificate import QuestionCertificate
-    from eval_assets.tuning.history import HeldOutEvaluation
-    from eval_assets.tuning.issued import CertificateRow
-    from eval_assets.tuning.steps import VersionScores
 
 
 _SAME = 1e-9
@@ -37,34 +33,30 @@ _MOST_SHOWN = 60
 """Numbers that differ by less are the same; longest value in a line about a difference."""
 
 
-@dataclass(frozen=True, eq=False)
 class CertificateEvidence:
-    """Data that certificates are checked against.
+    """Data that certificates are checked against."""
 
-    Args:
-        evaluation: The evaluation as declared now.
-        connection: The database.
-        ledger: Ledger with the evaluations and versions.
-        scores: Scores of all versions on the rated units.
-        evaluations: All evaluations in the ledger.
-        rows: Current rows of `judge_certificates`, computed anew.
-        issued: Certificates that the ledger issued, by file name.
-    """
-
-    evaluation: Evaluation
-    connection: duckdb.DuckDBPyConnection
-    ledger: JudgeLedger
-    scores: VersionScores
-    evaluations: Sequence[HeldOutEvaluation]
-    rows: Sequence[CertificateRow]
-    issued: Mapping[str, Certificate]
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, evaluation: Evaluation
+    ) -> None:
+        sources = source_fingerprints(evaluation)
+        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
+        self._connection = connection
+        self._ledger = JudgeLedger(ledger)
+        self._tuning = evaluation.tuning
+        self._scores = checked.scores
+        self._stale = {
+            (row.judge_id, row.version, row.question_id): row.stale_because for row in checked.rows
+        }
+        self._evaluations = [of for result in checked.evaluations.values() for of in result]
+        self._issued = certificate_files(self._evaluations)
 
     def problems(self, certificate: Certificate) -> list[str]:
         """Return the reasons why a certificate cannot be relied on.
 
         A stale claim has only that reason, because its figures are those of the test.
         """
-        issued = self.issued.get(certificate.name)
+        issued = self._issued.get(certificate.name)
         if issued is None:
             return [f"the ledger has no certificate of {certificate.name}"]
         lines = differences(certificate.head(), issued.head(), source="the ledger has")
@@ -78,60 +70,33 @@ class CertificateEvidence:
 
     def _changes(self, certificate: Certificate, claimed: QuestionCertificate) -> list[str]:
         judge, name = certificate.predicate.judge, certificate.name
-        held_out = _evaluation_of(claimed, self.evaluations, judge.judge_id, name)
+        key = claimed.question_id, claimed.seal, claimed.reading
+        candidates = (
+            held_out
+            for held_out in self._evaluations
+            if (held_out.question_id, held_out.seal, held_out.number) == key
+            and name in {f"{v.judge_id}-{v.version}" for v in held_out.candidates}
+            and judge.judge_id in held_out.certificates
+        )
+        held_out = next(candidates, None)
         if held_out is None:
             return [
                 f"the ledger has none of {name} from evaluation {claimed.reading} of test "
                 + str(claimed.seal)
             ]
         issued = held_out.certificates[judge.judge_id]
-        stale = self._stale(judge.judge_id, judge.version, claimed.question_id)
+        stale = self._stale.get((judge.judge_id, judge.version, claimed.question_id))
         if stale := stale or held_out.earlier_rule:
             edited = differences(claimed.as_json(), issued.as_json(), source="the ledger has")
             return [f"stale, because {stale}", *edited]
-        recomputed = self._recomputed(held_out, issued).get(judge.judge_id)
+        background = background_of(self._connection, held_out.question_id, self._tuning)
+        background = replace(background, margin=issued.claims.fitness.margin or 0.0)
+        certificates = recomputed_certificates(self._ledger, self._scores, held_out, background)
+        recomputed = certificates.get(judge.judge_id)
         if recomputed is None:
             return ["no claim holds when the test is computed again"]
         return differences(
             claimed.as_json(), recomputed.as_of(issued).as_json(), source="recomputed"
-        )
-
-    def _stale(self, judge_id: str, version: str, question_id: str) -> str:
-        unit = judge_id, version, question_id
-        return next(
-            (
-                row.stale_because or ""
-                for row in self.rows
-                if (row.judge_id, row.version, row.question_id) == unit
-            ),
-            "",
-        )
-
-    def _recomputed(
-        self, held_out: HeldOutEvaluation, issued: QuestionCertificate
-    ) -> Mapping[str, QuestionCertificate]:
-        background = background_of(self.connection, held_out.question_id, self.evaluation.tuning)
-        background = replace(background, margin=issued.claims.fitness.margin or 0.0)
-        return recomputed_certificates(self.ledger, self.scores, held_out, background)
-
-
-@contextmanager
-def certificate_evidence(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, data: Path
-) -> Iterator[CertificateEvidence]:
-    """Open the ledger and yield the data that certificates are checked against."""
-    sources = source_fingerprints(evaluation)
-    with ledger_of(data, evaluation, is_reading=True) as ledger:
-        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
-        evaluations = [held_out for result in checked.evaluations.values() for held_out in result]
-        yield CertificateEvidence(
-            evaluation,
-            connection,
-            JudgeLedger(ledger),
-            checked.scores,
-            evaluations=evaluations,
-            rows=checked.rows,
-            issued=certificate_files(evaluations),
         )
 
 
@@ -195,20 +160,3 @@ def _compared(
 def _excerpt(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
-
-
-def _evaluation_of(
-    claimed: QuestionCertificate, evaluations: Sequence[HeldOutEvaluation], judge_id: str, name: str
-) -> HeldOutEvaluation | None:
-    """Return the evaluation that a certificate's question refers to; None if there is none."""
-    key = claimed.question_id, claimed.seal, claimed.reading
-    return next(
-        (
-            held_out
-            for held_out in evaluations
-            if (held_out.question_id, held_out.seal, held_out.number) == key
-            and name in {f"{v.judge_id}-{v.version}" for v in held_out.candidates}
-            and judge_id in held_out.certificates
-        ),
-        None,
-    )

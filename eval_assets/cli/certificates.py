@@ -16,6 +16,7 @@ from eval_assets.cli.options import (
     data_option,
     database_option,
     json_option,
+    ledger_of,
     print_json,
     question_of,
     resolve_database,
@@ -106,10 +107,7 @@ def verify(
     if anything differs or a certificate is stale, and 4 if files, judges or verdicts of the gates
     changed since the last full run.
     """
-    from eval_assets.cli.certificate_checks import (
-        certificate_evidence,
-        read_certificate,
-    )
+    from eval_assets.cli.certificate_checks import CertificateEvidence, read_certificate
     from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
@@ -130,7 +128,8 @@ def verify(
         if reason := why_certificates_are_stale(connection, evaluation, sources=sources):
             click.echo(f"NOT MEASURED: {reason}")
             return CANNOT_TELL
-        with certificate_evidence(connection, evaluation, data=data) as evidence:
+        with ledger_of(data, evaluation, is_reading=True) as ledger:
+            evidence = CertificateEvidence(connection, ledger, evaluation)
             problems = {
                 file: evidence.problems(certificate) for file, certificate in certificates.items()
             }
@@ -154,7 +153,6 @@ def _why_untested(evaluation: Evaluation, closed: Sequence[str]) -> str:
 
 def _no_results(data: Path, evaluation: Evaluation) -> None:
     """Print the next command, and the number of evaluations that the ledger has."""
-    from eval_assets.cli.options import ledger_of
     from eval_assets.store.ledger.engine import ledger_file
     from eval_assets.store.ledger.judge_ledger import JudgeLedger
     from eval_assets.wording import counted
@@ -218,7 +216,7 @@ def _verdict(
     if not any(row["fitness"] == "unfit" for row in valid):
         reasons = [row["stale_because"] or row["reason"] for row in versions[-1:]]
         reasons += [f"not evaluated: {why_unevaluated}"] if why_unevaluated else []
-        is_open = any(row["fitness"] == "undecided" for row in valid)
+        is_open = any(row["state"] == "need_more_data" for row in valid)
         word = "NEED MORE DATA" if is_open else "NOT MEASURED"
         code, verdict = CANNOT_TELL, f"{word}: {'; '.join(reasons) or 'it was not tested'}"
     part = next((row for row in reversed(valid) if row["claim"] == "fit_in_part"), None)

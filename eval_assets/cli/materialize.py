@@ -22,7 +22,7 @@ from filelock import FileLock
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import merged_definitions
-from eval_assets.assets.executors import executor_name, has_workers, require_broker
+from eval_assets.assets.executors import executor_name, require_broker
 from eval_assets.assets.judge_versions import versions_in_use
 from eval_assets.assets.judging import ASK_AGAIN_TAG
 from eval_assets.assets.live_judging import judge_fingerprints
@@ -108,8 +108,6 @@ def _materialize(  # noqa: PLR0913 - what `materialize` takes
 ) -> int:
     """Run the selected assets and print; return the exit code."""
     require_broker()
-    if not has_workers():
-        click.echo("No Celery worker answers; the run waits until one is started.", err=True)
     # Dagster reads its records while a job is made, those of the last run if none are open.
     with _instance(folder) as instance:
         job = job_of(folder.data, folder.name, folder.identifier, folder.database)

@@ -17,10 +17,7 @@ _CLAIMS = {"fit": "all responses", "improved": "not a rater; better than before"
 
 def certificate_verdict(row: StoredRow) -> Verdict:
     """Return the verdict of a row of `judge_certificates` on replacing a rater."""
-    if row["stale_because"]:
-        return Verdict.NOT_MEASURED
-    in_part = row["claim"] if row["claim"] == "fit_in_part" else None
-    return state_of_test(in_part or row["fitness"])
+    return Verdict.NOT_MEASURED if row["stale_because"] else Verdict[row["state"].upper()]
 
 
 def certificates_table(rows: Sequence[StoredRow]) -> Table:
@@ -109,7 +106,7 @@ def test_table(rows: Sequence[StoredRow]) -> Table:
     cells = (
         (
             *(text_cell(str(row[name])) for name in ("judge_id", "version", "kind")),
-            verdict_cell(state_of_test(row["verdict"])),
+            verdict_cell(state_of_test(row["verdict"], has_pairs=bool(row.get("n_units")))),
             *(Cell(figure_text(or_nan(row.get(name))), row.get(name)) for name in figures),
         )
         for row in rows

@@ -138,9 +138,7 @@ def measured_quality(
     `compared` is how often others gave the most frequent value, the standard error of severity, and
     of identical ratings the number of their values.
 
-    Args:
-        connection: The database.
-        sources: The frames of `quality_sources`, by name.
+    `sources` are the frames of `quality_sources`, by name.
     """
     for name, frame in sources.items():
         connection.register(name, frame)

@@ -43,7 +43,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     """
     # First, as it takes as much memory as the ratings.
     data_version = rating_versions(connection)["human"]
-    ratings = _of_people(connection, evaluation, "human")
+    ratings = ratings_of_people(connection, evaluation, "human")
     rounds = ratings_by_round(connection, evaluation)
     first_round_only = frozenset(
         q.id for q in evaluation.rubric if q.id in rounds and first_round_decides(rounds[q.id], q)
@@ -67,37 +67,12 @@ def ratings_by_kind(
         StoreError: As `human_ratings` and `judge_ratings` raise it.
     """
     check_judges(connection, evaluation)
-    humans = _of_people(connection, evaluation, "human")
+    humans = ratings_of_people(connection, evaluation, "human")
     group = next(iter(humans.values())).group
     return {
         "human": humans,
         "judge": long_ratings(connection, "compared_judge", humans, group=group),
     }
-
-
-def reference_ratings(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> dict[str, LongRatings]:
-    """Return the reference values of judges, by question.
-
-    Of a response that was adjudicated it is the consensus alone; responses that were left out as
-    ambiguous, or are under a seal, are not among them; of all others it is what their raters gave.
-    """
-    return _of_people(connection, evaluation, "reference_outside_test")
-
-
-def human_ratings_outside_test(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> dict[str, LongRatings]:
-    """Return human ratings as they were given, outside a held-out test, by question."""
-    return _of_people(connection, evaluation, "human_outside_test")
-
-
-def reference_ratings_with_excluded(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> dict[str, LongRatings]:
-    """Return the same with the responses that were left out, by their raters' own ratings."""
-    return _of_people(connection, evaluation, "reference_outside_test_with_excluded")
 
 
 def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:
@@ -128,12 +103,14 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
 
 
 def scores_of_responses(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    source: RatingSource = "judge",
 ) -> dict[str, LongRatings]:
     """Return the judges' scores of responses, by question."""
     check_judges(connection, evaluation)
     group = group_codes(connection)
-    return long_ratings(connection, "judge", [q.id for q in evaluation.rubric], group=group)
+    return long_ratings(connection, source, [q.id for q in evaluation.rubric], group=group)
 
 
 def scored_conversations(
@@ -291,15 +268,6 @@ def repeated_ratings(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def scores_outside_test(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> dict[str, LongRatings]:
-    """Return judges' scores of responses outside a held-out test, by question."""
-    group = group_codes(connection)
-    names = [question.id for question in evaluation.rubric]
-    return long_ratings(connection, "judge_outside_test", names, group=group)
-
-
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the number of units that raters skipped, by question."""
     rows = connection.execute(
@@ -317,10 +285,17 @@ def count_excluded(connection: duckdb.DuckDBPyConnection) -> int:
     return int(n)
 
 
-def _of_people(
+def ratings_of_people(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, source: RatingSource
 ) -> dict[str, LongRatings]:
-    """Return ratings by question; raise StoreError if one is off the scale declared now."""
+    """Return ratings by humans, or the reference values of judges, by question.
+
+    The reference of a response that was adjudicated is the consensus alone; responses that were
+    left out as ambiguous have none; of all others it is what their raters gave.
+
+    Raises:
+        StoreError: If one is off the scale declared now.
+    """
     names = [question.id for question in evaluation.rubric]
     ratings = long_ratings(connection, source, names, group=group_codes(connection))
     for question in evaluation.rubric:

@@ -1,7 +1,7 @@
 """Stored scores of tuned judges and certified parts, and sources of prompts and tests."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -125,10 +125,7 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
 class CheckedCertificates:
     """Certificates that were checked against the present evidence.
 
-    Args:
-        evaluations: All evaluations in the ledger, by question.
-        scores: Scores of all versions on the rated units.
-        rows: Rows of `judge_certificates` as they are now.
+    `evaluations` are all in the ledger, by question; `rows` those of `judge_certificates` now.
     """
 
     evaluations: Mapping[str, Sequence[HeldOutEvaluation]]
@@ -199,13 +196,16 @@ def current_certificates(
         return []
     with open_ledger() as ledger:
         checked = checked_certificates(connection, ledger, evaluation, sources=sources)
-    return certificate_table(checked.rows)
+    return certificate_table(checked.rows, agreed=questions_where_people_agree(connection))
 
 
-def evaluation_table(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+def evaluation_table(
+    rows: Sequence[Mapping[str, object]], *, agreed: Collection[str]
+) -> list[dict[str, object]]:
     """Return verdicts of held-out tests as the table has them: with the state of each.
 
     A version that tuning did not change has the state of the one before, whose scores it gives.
+    `agreed` are the questions on which people agree.
     """
     keys = ("judge_id", "version", "question_id")
     fitness = {
@@ -218,17 +218,27 @@ def evaluation_table(rows: Sequence[Mapping[str, object]]) -> list[dict[str, obj
         for row in rows
     )
     return [
-        {**row, "state": state_of_test(str(verdict)).value}
+        {
+            **row,
+            "state": state_of_test(
+                str(verdict), has_pairs=bool(row.get("n_units")) and row["question_id"] in agreed
+            ).value,
+        }
         for row, verdict in zip(rows, verdicts, strict=True)
     ]
 
 
-def certificate_table(rows: Sequence[CertificateRow]) -> list[dict[str, Any]]:
+def certificate_table(
+    rows: Sequence[CertificateRow], *, agreed: Collection[str]
+) -> list[dict[str, Any]]:
     """Return certificate rows as the table has them: certificates as JSON text, with the state."""
     return [
         {
             **vars(row),
-            "state": state_of_test(row.claim if row.claim == "fit_in_part" else row.fitness).value,
+            "state": state_of_test(
+                row.claim if row.claim == "fit_in_part" else row.fitness,
+                has_pairs=bool(row.n_groups) and row.question_id in agreed,
+            ).value,
             "certificate": row.certificate and json.dumps(row.certificate.as_json()),
         }
         for row in sorted(rows, key=lambda row: (row.judge_id, row.question_id))

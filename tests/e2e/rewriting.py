@@ -14,7 +14,7 @@ from typing import NoReturn
 from eval_assets.assets.agreement import human_agreement
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.judging import judge_scores, scored
-from eval_assets.assets.labels import human_labels, label_disagreements
+from eval_assets.assets.labelling import human_labels, label_disagreements
 from eval_assets.assets.resources import EvaluationFolder
 
 IMPORTS = (rubric_questions, model_responses, judge_scores)

@@ -51,7 +51,7 @@ with duckdb.connect(sys.argv[1]):
 
 def snapshots(database: Path) -> dict[tuple[str, ...], str]:
     """All that each group of tables holds, and what is remembered of importing it."""
-    imported = "SELECT table_name, fingerprint, n_rows FROM imports WHERE table_name = ?"
+    imported = "SELECT table_name, fingerprint, sources FROM imports WHERE table_name = ?"
     with connect(database) as connection:
         return {
             tables: repr(

@@ -10,17 +10,12 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 import pytest
 
-from eval_assets.assets.automation import AutomatedEvaluation, automation_of, files_sensor
+from eval_assets.assets.automation import files_sensor, schedule_of, sensors_of
 from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Close, Label, Session, SessionKey, TextHashes
-
-
-def automated(folder: EvaluationFolder, *, schedule: Schedule | None = None) -> AutomatedEvaluation:
-    evaluate = dg.define_asset_job(f"{folder.names_before}evaluate")
-    return AutomatedEvaluation(folder, [evaluate], schedule)
 
 
 @dg.asset
@@ -31,8 +26,8 @@ def nothing() -> None:
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
     folder = EvaluationFolder.at(tmp_path / "mine", name="mine")
     declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
-    first = automated(folder, schedule=declared)
-    _, [schedule] = automation_of([first])
+    schedule = schedule_of(folder, declared=declared)
+    jobs = [dg.define_asset_job("mine_evaluate")]
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     with (
         dg.instance_for_test() as instance,
@@ -40,7 +35,7 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
     ):
         [request] = schedule.evaluate_tick(context).run_requests or []
         instance.create_run_for_job(
-            dg.Definitions(jobs=first.jobs, assets=[nothing]).resolve_job_def("mine_evaluate"),
+            dg.Definitions(jobs=jobs, assets=[nothing]).resolve_job_def("mine_evaluate"),
             status=dg.DagsterRunStatus.STARTED,
         )
         tick = schedule.evaluate_tick(context)
@@ -62,10 +57,14 @@ def test_automation_runs_from_the_start_if_it_is_declared(
     folder = EvaluationFolder.at(tmp_path)
 
     def running(schedule: Schedule | None) -> set[str]:
-        sensors, schedules = automation_of([automated(folder, schedule=schedule)])
-        started = {s.name for s in sensors if s.default_status is dg.DefaultSensorStatus.RUNNING}
-        is_on = dg.DefaultScheduleStatus.RUNNING
-        return started | {one.name for one in schedules if one.default_status is is_on}
+        started = {
+            sensor.name
+            for sensor in sensors_of([folder])
+            if sensor.default_status is dg.DefaultSensorStatus.RUNNING
+        }
+        timing = schedule_of(folder, declared=schedule)
+        is_on = timing.default_status is dg.DefaultScheduleStatus.RUNNING
+        return started | ({timing.name} if is_on else set())
 
     assert running(None) == {"input_files"}
     assert running(Schedule()) == {"input_files", "scheduled_rerun"}

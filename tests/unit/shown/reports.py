@@ -8,6 +8,7 @@ from typing import Any
 from eval_assets.shown.report import Report, report_of
 from eval_assets.shown.screen import ItemText, Screen, screen_of
 from eval_assets.shown.stored import StoredFigures
+from eval_assets.verdicts import state_of_test
 from tests.unit.cases import Case
 from tests.unit.shown.studies import GOOD, QUALITY, judged, question, shown
 
@@ -125,7 +126,7 @@ def stored(case: Case | None = None, *, name: str = "fern", **tables: Rows) -> S
 
 def certificate(judge: str, **changes: object) -> dict[str, Any]:
     """Return a row of `judge_certificates`."""
-    return {
+    row = {
         "judge_id": judge,
         "version": "1.0.0",
         "question_id": "clarity",
@@ -140,6 +141,8 @@ def certificate(judge: str, **changes: object) -> dict[str, Any]:
         "reason": "as tested",
         **changes,
     }
+    verdict = "fit_in_part" if row["claim"] == "fit_in_part" else str(row["fitness"])
+    return {"state": state_of_test(verdict, has_pairs=True).value, **row}
 
 
 def report(screen: Screen | None = None, figures: StoredFigures | None = None) -> Report:

@@ -17,8 +17,7 @@ from eval_assets.store.labelling import (
 )
 from eval_assets.store.ratings import (
     human_ratings,
-    reference_ratings,
-    reference_ratings_with_excluded,
+    ratings_of_people,
 )
 from eval_assets.store.splits import tuning_units
 from tests.unit.store.conftest import CLARITY, SAFETY, labels
@@ -86,8 +85,10 @@ def test_the_reference_is_the_consensus_or_else_the_mean(
 def test_judges_are_compared_with_the_consensus_and_not_on_what_was_left_out(
     adjudicated: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> None:
-    reference = reference_ratings(adjudicated, evaluation)["clarity"]
-    with_excluded = reference_ratings_with_excluded(adjudicated, evaluation)["clarity"]
+    reference = ratings_of_people(adjudicated, evaluation, "reference_outside_test")["clarity"]
+    with_excluded = ratings_of_people(
+        adjudicated, evaluation, "reference_outside_test_with_excluded"
+    )["clarity"]
 
     assert by_unit(reference) == {0: [4.0], 2: [3.0, 4.0]}
     assert by_unit(with_excluded) == {0: [4.0], 1: [2.0, 4.0], 2: [3.0, 4.0]}

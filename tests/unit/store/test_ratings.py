@@ -26,7 +26,7 @@ from eval_assets.store.ratings import (
     human_ratings,
     judge_ratings,
     judged_units,
-    reference_ratings,
+    ratings_of_people,
     responses_in_order,
     scored_conversations,
     scores_of_responses,
@@ -124,7 +124,7 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
     humans = measure_humans(human_ratings(connection, evaluation), evaluation).agreement
     between = measure_judges(judge_ratings(connection, evaluation), evaluation).agreement
     against = measure_judges_against_humans(
-        reference_ratings(connection, evaluation),
+        ratings_of_people(connection, evaluation, "reference_outside_test"),
         scores_of_responses(connection, evaluation),
         evaluation,
         conversations={},
@@ -441,7 +441,7 @@ def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with
     )
 
     measured = measure_judges_against_humans(
-        reference_ratings(connection, evaluation),
+        ratings_of_people(connection, evaluation, "reference_outside_test"),
         scores_of_responses(connection, evaluation),
         evaluation,
         conversations=scored_conversations(connection, evaluation),

@@ -29,7 +29,22 @@ def row(kind: str, verdict: str) -> dict[str, object]:
 def test_each_verdict_of_a_test_has_a_state(
     improvement: str, fitness: str, states: list[str]
 ) -> None:
-    rows = evaluation_table([row("improvement", improvement), row("fitness", fitness)])
+    test_rows = [row("improvement", improvement), row("fitness", fitness)]
+    rows = evaluation_table(test_rows, agreed={"q"})
 
     assert [item["state"] for item in rows] == states
     assert [item["verdict"] for item in rows] == [improvement, fitness]
+
+
+@pytest.mark.parametrize(
+    ("n_units", "agreed", "state"),
+    [(40, {"q"}, "need_more_data"), (40, {"other"}, "not_measured"), (None, {"q"}, "not_measured")],
+)
+def test_a_judge_on_too_few_groups_needs_more_data_where_people_agree(
+    n_units: int | None, agreed: set[str], state: str
+) -> None:
+    few = row("fitness", "not_evaluable") | {"n_units": n_units}
+
+    [result] = evaluation_table([few], agreed=agreed)
+
+    assert result["state"] == state
