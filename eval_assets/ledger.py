@@ -50,14 +50,7 @@ WHOLE = Shard()
 
 @dataclass(frozen=True)
 class CallSubject:
-    """The subject of a request, as the ledger names it.
-
-    Args:
-        operation: Purpose of the request.
-        response_id: Response that is judged or generated; None if it is no longer known.
-        question_id: Rubric question; None for a generation.
-        replicate: Number of the replicate.
-    """
+    """The subject of a request: a response that is judged on a question, or generated."""
 
     operation: Operation
     response_id: str | None
@@ -67,37 +60,10 @@ class CallSubject:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt to ask a model: one row of `judge_calls`.
+    """One attempt to ask a model: one row of `judge_calls`, whose columns schema.sql describes.
 
-    Args:
-        call_key: Fingerprint of everything that decides what the model answers.
-        attempt: Number of the attempt in its run, from 1.
-        judge_id: Judge, or generator, that was asked.
-        operation: What for.
-        response_id: Response that was judged, or is to be made; None if there is none.
-        question_id: Rubric question; None for a generation.
-        replicate: Number of the replicate, from 0.
-        provider: Whose API was spoken.
-        base_url: Endpoint.
-        model_requested: Model asked.
-        model_returned: Model that answered, by its own account.
-        status: What came of it.
-        http_status: HTTP status; None if no response arrived.
-        input_tokens: All input tokens; None if they are not known.
-        output_tokens: All output tokens, thinking included.
-        cached_input_tokens: Part of the input that the vendor's cache held.
-        reasoning_tokens: Part of the output that was spent on thinking.
-        cache_write_tokens: Part of the input that was written to the vendor's cache.
-        cost_usd: What it cost; None if tokens or price are not known.
-        charged_usd: What counts towards budgets if the cost is not known, because it may be billed
-            all the same: the most that it can be; None for the cost.
-        in_batch: Whether it was asked on a batch endpoint.
-        latency_seconds: From the request to the reply or the failure.
-        started_at: When it was asked, UTC.
-        request_id: The vendor's name of the request, for questions to their support.
-        raw_output: Text of the reply.
-        raw_reply: The whole body that was received, keys masked; None if none arrived.
-        error: What went wrong.
+    `charged_usd` counts towards budgets if the cost is not known, because it may be billed all the
+    same; None for the cost.
     """
 
     call_key: str
@@ -136,13 +102,12 @@ class Reply:
     Args:
         text: Text of the reply, as received; empty for a refusal without one. The whole body if
             its shape holds no text.
-        status: Whether the text is whole, cut off, refused or filtered.
         usage: Tokens as the vendor counted them; None if it did not say, or is not believed.
         model_returned: Model that answered, by its own account.
         request_id: The vendor's name of the request.
         http_status: HTTP status of the reply; a filter may answer 400.
-        body: Everything that was received, keys masked; None if the reply is from the ledger.
-        completion_id: The vendor's name of the reply; None if it gave none.
+        body: Everything that was received, keys masked.
+        completion_id: The vendor's name of the reply.
     """
 
     text: str
@@ -159,9 +124,8 @@ class Reply:
 class EndpointMemory:
     """What runs found out about a model at an endpoint.
 
-    Args:
-        refused: What it does not take, and what it said.
-        in_flight: Requests in flight that it served; None if it never answered.
+    `refused` is what it does not take, with what it said; `in_flight` how many requests at a time
+    it served, None if it never answered.
     """
 
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -175,43 +139,30 @@ class Batch:
     Args:
         intent_id: Our name of it, under which the vendor is asked for it after a crash.
         judge_id: Judge that is asked.
-        call_keys: Requests in it that have no reply yet.
+        subjects: Subjects of its requests, by key.
         intended_at: When it was about to be submitted, UTC.
         most_usd: The most that it can cost; 0 if the price is not known.
         batch_id: The vendor's name of it; None if it is not known whether the vendor has it.
-        subjects: Subjects of the requests by key.
     """
 
     intent_id: str
     judge_id: str
-    call_keys: tuple[str, ...]
+    subjects: Mapping[str, CallSubject]
     intended_at: datetime
     most_usd: float = 0.0
     batch_id: str | None = None
-    subjects: Mapping[str, CallSubject] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class RateLimits:
-    """Rate limits of one account for one model, shared by all processes.
+    """Most requests and tokens in any minute, of one account for one model, by all processes.
 
-    Args:
-        account: Fingerprint of the endpoint and the key.
-        requests_per_minute: Most requests in any minute; None for no such limit.
-        input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
-
-    Raises:
-        ValueError: If a limit is not above 0.
+    The account is a fingerprint of endpoint, model and key; None is no such limit.
     """
 
     account: str
     requests_per_minute: float | None
     input_tokens_per_minute: float | None
-
-    def __post_init__(self) -> None:
-        for rate in (self.requests_per_minute, self.input_tokens_per_minute):
-            if rate is not None and not rate > 0:
-                raise ValueError(f"a rate must be above 0 a minute, got {rate:g}")
 
 
 class Ledger(Protocol):
@@ -245,16 +196,10 @@ class Ledger(Protocol):
     def take(
         self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
     ) -> float:
-        """Take requests of a model's rates, so that all processes together keep its limits.
+        """Take requests and their input tokens of the rates that all processes keep together.
 
-        Args:
-            limits: The limits, and whose they are.
-            requests: Requests to send.
-            tokens: Their input tokens.
-            delay_seconds: Time from now in which nothing can be sent yet.
-
-        Returns:
-            Seconds until their start; below 0 if that is over.
+        Nothing can be sent before the delay is over. Returns the seconds until their start, below
+        0 if that is over.
         """
 
     def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
@@ -262,10 +207,6 @@ class Ledger(Protocol):
 
     def remember_endpoint(self, base_url: str, model: str, memory: EndpointMemory) -> None:
         """Add what a run found out about an endpoint."""
-
-
-class BatchLedger(Ledger, Protocol):
-    """A ledger that also remembers which batches are under way."""
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Return a judge's batches that are not closed, oldest first; none to a shard."""

@@ -30,8 +30,9 @@ from eval_assets.ledger import WHOLE, Shard, Status
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import staged_order, write_staged_mode
+from eval_assets.store.ledger.histories import staged_order
 from eval_assets.store.ledger.workers import Worker
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
     column_values,
     earlier_turns,
@@ -52,7 +53,7 @@ class LiveJudging:
     """Summary of the live-judge run; empty if no judge is live.
 
     Args:
-        metadata: Calls, cost, estimate and cautions, for the asset.
+        metadata: Calls, cost and estimate, for the asset.
         stopped: Why judges were stopped early, by id.
     """
 
@@ -114,15 +115,12 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
                     judge.estimated_usd,
                     judge.uncertain_usd,
                 )
-        write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
+        stages = [{**asdict(stage), "kappa": or_none(stage.kappa)} for stage in summary.stages]
         with folder.connect() as connection, transaction(connection):
-            copy_ledger(ledger, connection, "judge_calls", "staged_mode")
-    metadata = {
-        **_metadata(summary),
-        "cautions": [caution for judge in judges for caution in judge.cautions],
-    }
+            replace_rows(connection, "staged_mode", pd.DataFrame(stages))
+            copy_ledger(ledger, connection, "judge_calls")
     stopped = {judge.model_id: judge.stopped for judge in summary.models if judge.stopped}
-    return LiveJudging(metadata, stopped)
+    return LiveJudging(_metadata(summary), stopped)
 
 
 def judge_shard(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eval_assets.config.judges import ReplyForm
-    from eval_assets.judges.calling.progress import Estimate, Progress, Shortfall
+    from eval_assets.judges.calling.progress import Estimate, Progress
     from eval_assets.readers.documents import DocumentQuery
 
 
@@ -101,7 +101,7 @@ def dual_judge(  # noqa: PLR0913 - one parameter for each option
     return FAILED if answer["judges_without_scores"] or problems else DONE
 
 
-def _print_progress(report: Progress | Estimate | Shortfall) -> None:
+def _print_progress(report: Progress | Estimate | str) -> None:
     """Print what takes long, and a budget that is too small."""
     from eval_assets.judges.calling.progress import Estimate, Progress
     from eval_assets.judges.calling.scheduler import SECONDS_BETWEEN_REPORTS

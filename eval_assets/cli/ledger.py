@@ -78,7 +78,7 @@ def ledger(
 
 
 def _forget(ledger: SqlLedger, batch_id: str) -> int:
-    from eval_assets.store.ledger.batches import forget_batch
+    from eval_assets.store.ledger.limits import forget_batch
     from eval_assets.wording import counted
 
     n_requests = forget_batch(ledger, batch_id)

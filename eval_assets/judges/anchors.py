@@ -43,12 +43,8 @@ def new_anchors(  # noqa: PLR0913 - the candidates for anchors, and their judges
         key = (judge_id, judges[judge_id], question_id, rubrics[question_id])
         if key in known_keys:
             continue
-        chosen = choose_anchors(
-            units["response_id"].tolist(),
-            units["group_id"].tolist(),
-            question_id=question_id,
-            most=most,
-        )
+        ids, groups = units["response_id"].tolist(), units["group_id"].tolist()
+        chosen = choose_anchors(ids, groups, question_id=question_id, most=most)
         texts = units.iloc[chosen][["response_id", "prompt_text", "response_text", "score"]]
         named = dict(zip(ANCHOR_KEY, key, strict=True))
         rows += [
@@ -73,24 +69,19 @@ def due_anchors(  # noqa: PLR0913 - the anchors, the earlier rounds and the decl
     not due included. `rounds` are rows of `judge_drift`, oldest first.
     """
     watched = {(*judge, *rubric) for judge in judges.items() for rubric in rubrics.items()}
-    latest: dict[tuple[str, ...], tuple[int, str]] = {
-        key: (int(number), str(at))
-        for key, number, at in zip(
-            _keys(rounds), rounds.get("round", ()), rounds.get("judged_at", ()), strict=True
-        )
+    columns = rounds.get("round", ()), rounds.get("judged_at", ())
+    latest = {
+        key: (int(number), str(at)) for key, number, at in zip(_keys(rounds), *columns, strict=True)
     }
-    places, numbers, tests = [], [], set()
-    for index, (key, frozen_at) in enumerate(
-        zip(_keys(frozen), frozen.get("frozen_at", ()), strict=True)
-    ):
-        if key not in watched:
-            continue
-        tests.add(key)
-        number, at = latest.get(key, (0, frozen_at))
-        if now - datetime.fromisoformat(at) >= pause:
-            places.append(index)
-            numbers.append(number + 1)
-    return frozen.iloc[places].assign(round=numbers), len(tests)
+    indices, numbers, tests = [], [], set()
+    for index, key in enumerate(_keys(frozen)):
+        if key in watched:
+            tests.add(key)
+            number, at = latest.get(key, (0, frozen["frozen_at"].iloc[index]))
+            if now - datetime.fromisoformat(at) >= pause:
+                indices.append(index)
+                numbers.append(number + 1)
+    return frozen.iloc[indices].assign(round=numbers), len(tests)
 
 
 def _keys(rows: pd.DataFrame) -> list[tuple[str, ...]]:

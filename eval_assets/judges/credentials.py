@@ -4,9 +4,9 @@ import ipaddress
 import os
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
-from eval_assets.config.judges import VENDORS, Generator, Judge, Vendor, VendorApi
+from eval_assets.config.judges import VENDORS, Generator, Judge, Vendor
 from eval_assets.errors import InputProblem, raise_all
 
 _PLACEHOLDER = re.compile(
@@ -106,56 +106,35 @@ def _endpoint_problem(
 ) -> InputProblem | None:
     """Return why a key must not be sent to a declared endpoint, or to one of the environment.
 
-    The text does not show the URL, which may hold a key.
+    The text does not show the URL, which may hold a key, and URLs are logged.
     """
     vendor, url = VENDORS[vendor_of(declared)], base_url_of(declared, environ=environ)
-    fault = _secret_in_url(url) if url else None
-    if declared.base_url and fault is None and declared.api_key_env in (None, vendor.key_name):
-        fault = _foreign_host(declared.base_url, vendor)
-    if fault is None:
+    if not url:
         return None
-    message, remedy = fault
+    message, remedy = "", "Put the key into an environment variable, and name that in api_key_env"
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url:
+        message, remedy = "the base URL is not a URL", "Write it as https://host/path"
+    elif parts.username is not None or parts.password is not None:
+        message = "the base URL holds a user name or password"
+    elif parts.query or parts.fragment or _KEY_LIKE.search(parts.path):
+        message = "the base URL holds parameters, which may be a key"
+    elif declared.base_url and declared.api_key_env in (None, vendor.key_name):
+        # Vendors have hosts by region, of which the last two names are the same.
+        sites = {
+            tuple(str(urlsplit(address).hostname).split(".")[-2:])
+            for address in (url, vendor.base_url)
+        }
+        if len(sites) > 1 and not is_loopback(url):
+            message = f"{parts.hostname} would be sent the key in {vendor.key_name}"
+            remedy = "Name the environment variable of its own key in api_key_env"
+    if not message:
+        return None
     if declared.base_url:
         message = f"{declared.id}: {message}"
         return InputProblem("evaluation.yaml", None, "base_url", message, remedy)
     return InputProblem("environment", None, None, f"{vendor.base_url_name}: {message}", remedy)
-
-
-def _secret_in_url(url: str) -> tuple[str, str] | None:
-    """Return problem and remedy of a URL that may contain a secret, because URLs are logged."""
-    parts = _split(url)
-    if parts is None:
-        return "the base URL is not a URL", "Write it as https://host/path"
-    remedy = "Put the key into an environment variable, and name that in api_key_env"
-    if parts.username is not None or parts.password is not None:
-        return "the base URL holds a user name or password", remedy
-    if parts.query or parts.fragment or _KEY_LIKE.search(parts.path):
-        return "the base URL holds parameters, which may be a key", remedy
-    return None
-
-
-def _foreign_host(url: str, vendor: VendorApi) -> tuple[str, str] | None:
-    """Return problem and remedy of a server that would receive the key of another vendor."""
-    parts, vendor_parts = _split(url), urlsplit(vendor.base_url)
-    host = parts.hostname if parts else None
-    if host is None or is_loopback(url) or _site(host) == _site(vendor_parts.hostname or ""):
-        return None
-    return (
-        f"{host} would be sent the key in {vendor.key_name}",
-        "Name the environment variable of its own key in api_key_env",
-    )
-
-
-def _split(url: str) -> SplitResult | None:
-    """Return the parts of a URL; None if it is not one."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return None
-    return parts if parts.scheme in ("http", "https") and parts.hostname else None
-
-
-def _site(host: str) -> str:
-    """Return the last two names of a host: vendors have hosts by region."""
-    return ".".join(host.lower().split(".")[-2:])

@@ -1,16 +1,16 @@
 """Generation of responses by the models under test, turn by turn."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from eval_assets.config.judges import Generator
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.calling.progress import Estimate, RunSummary, report_estimates
-from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome
+from eval_assets.judges.calling.progress import RunSummary, report_estimates
+from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
 from eval_assets.ledger import CallSubject, Ledger, Reply, Status
@@ -34,11 +34,7 @@ class GeneratedResponse:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationSummary(RunSummary):
-    """Result of a run.
-
-    Args:
-        responses: One per turn, generator and seed.
-    """
+    """Result of a run: responses by generator, conversation, seed and turn."""
 
     responses: tuple[GeneratedResponse, ...]
 
@@ -68,7 +64,7 @@ async def generate_responses(
     async with open_clients(generators, ledger, budget=budget, options=options) as clients:
         threads = {
             client: [
-                _Thread(conversation, seed, client, name=name)
+                _Thread(conversation, seed, client, name)
                 for conversation in conversations
                 for seed in client.model.declared.seeds
             ]
@@ -77,114 +73,93 @@ async def generate_responses(
         for client, group in threads.items():
             client.summary.n_from_ledger = await _recall(group, client)
             for thread in group:
-                thread.add_to(client.summary.estimate)
+                if not thread.has_ended:  # the remaining turns are each like the next one
+                    for _ in range(thread.n_left):
+                        client.summary.estimate.add(thread.next_request())
         estimates = [client.summary.estimate for client in clients]
         report_estimates(estimates, left_usd=await budget.left_usd(), report=options.report)
-        await run_tasks(
-            [
-                (client, [thread.go_on for thread in group if not thread.has_ended])
-                for client, group in threads.items()
-            ],
-            report=options.report,
-        )
-    responses = {
-        client: [response for thread in group for response in thread.responses()]
-        for client, group in threads.items()
-    }
-    for client, generated in responses.items():
+        work = [
+            (client, [thread.go_on for thread in group if not thread.has_ended])
+            for client, group in threads.items()
+        ]
+        await run_tasks(work, report=options.report)
+    responses = []
+    for client, group in threads.items():
+        generated = [response for thread in group for response in thread.responses()]
         client.summary.statuses.update(response.status for response in generated)
+        responses += generated
     return GenerationSummary(
-        responses=tuple(itertools.chain.from_iterable(responses.values())),
+        responses=tuple(responses),
         models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,
         budget_left_usd=await budget.left_usd(),
     )
 
 
+@dataclass(eq=False)
 class _Thread:
     """State of one conversation with one generator for one seed."""
 
-    def __init__(
-        self,
-        conversation: Conversation,
-        seed: int,
-        client: ModelClient[Generator],
-        *,
-        name: ResponseName,
-    ) -> None:
-        self._conversation = conversation
-        self._seed = seed
-        self._client = client
-        self._name = name
-        self._outcomes: list[Outcome] = []
+    conversation: Conversation
+    seed: int
+    client: ModelClient[Generator]
+    name: ResponseName
+    outcomes: list[Outcome] = field(default_factory=list)
 
     @property
     def has_ended(self) -> bool:
         """Return whether every turn has a response, or one has failed for good."""
-        failed = bool(self._outcomes) and self._outcomes[-1].status != "ok"
-        return failed or len(self._outcomes) == len(self._conversation.turns)
+        return not self.n_left or any(outcome.status != "ok" for outcome in self.outcomes[-1:])
 
-    def add_to(self, estimate: Estimate) -> None:
-        """Add the remaining turns to the estimate, each like the next one."""
-        if not self.has_ended:
-            for _ in self._conversation.turns[len(self._outcomes) :]:
-                estimate.add(self.next_request())
+    @property
+    def n_left(self) -> int:
+        """Return the number of turns without an outcome."""
+        return len(self.conversation.turns) - len(self.outcomes)
 
     def next_request(self) -> ModelRequest:
         """Return the request for the next turn, with the earlier ones."""
-        model = self._client.model
+        model = self.client.model
         system = model.declared.system
         messages = [Message("system", system)] if system else []
-        for turn, outcome in zip(self._conversation.turns, self._outcomes, strict=False):
+        for turn, outcome in zip(self.conversation.turns, self.outcomes, strict=False):
             text = outcome.text if isinstance(outcome, Reply) else ""
             messages += [Message("user", turn.text), Message("assistant", text)]
-        messages.append(Message("user", self._next_turn().text))
-        seed = {"seed": self._seed} if model.capabilities.seed else {}
-        return self._client.request(tuple(messages), settings=seed, replicate=self._seed)
-
-    def recall(self, replies: Mapping[str, Reply]) -> bool:
-        """Take the next reply from stored ones; return whether it was there."""
-        reply = replies.get(self.next_request().key)
-        if reply is not None:
-            self._outcomes.append(reply)
-        return reply is not None
+        messages.append(Message("user", self.conversation.turns[len(self.outcomes)].text))
+        seed = {"seed": self.seed} if model.capabilities.seed else {}
+        return self.client.request(tuple(messages), settings=seed, replicate=self.seed)
 
     async def go_on(self) -> bool:
         """Send the remaining turns; return whether all have a response."""
         while not self.has_ended:
-            turn, generator_id = self._next_turn(), self._client.model.id
-            response_id = self._name(self._conversation, turn, generator_id, self._seed)
-            subject = CallSubject("generation", response_id, replicate=self._seed)
-            self._outcomes.append(
-                await self._client.reply_within_budget(self.next_request(), subject)
-            )
-        return self._outcomes[-1].status == "ok"
+            turn = self.conversation.turns[len(self.outcomes)]
+            response_id = self.name(self.conversation, turn, self.client.model.id, self.seed)
+            subject = CallSubject("generation", response_id, replicate=self.seed)
+            request = self.next_request()
+            self.outcomes.append(await self.client.reply_within_budget(request, subject))
+        return self.outcomes[-1].status == "ok"
 
     def responses(self) -> Iterable[GeneratedResponse]:
         """Yield the result of every turn."""
-        for index, turn in enumerate(self._conversation.turns):
-            key = (self._conversation, turn, self._client.model.id, self._seed)
-            outcome = self._outcomes[index] if index < len(self._outcomes) else None
-            if isinstance(outcome, Reply):
-                yield GeneratedResponse(*key, status=outcome.status, text=outcome.text)
-            elif outcome is not None:
-                yield GeneratedResponse(*key, status=outcome.status, error=str(outcome))
-            else:
-                error = "an earlier turn has no response"
-                yield GeneratedResponse(*key, status="missing", error=error)
-
-    def _next_turn(self) -> Turn:
-        return self._conversation.turns[len(self._outcomes)]
+        missing = RequestFailed("an earlier turn has no response", status="missing")
+        outcomes = itertools.chain(self.outcomes, itertools.repeat(missing))
+        for turn, outcome in zip(self.conversation.turns, outcomes, strict=False):
+            text, error = (outcome.text, "") if isinstance(outcome, Reply) else ("", str(outcome))
+            yield GeneratedResponse(
+                *(self.conversation, turn, self.client.model.id, self.seed),
+                *(outcome.status, text, error),
+            )
 
 
 async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) -> int:
     """Continue conversations with replies in the ledger; return their number."""
     n_stored, open_threads = 0, list(threads)
     while open_threads:
-        replies = await client.stored_replies(
-            [thread.next_request().key for thread in open_threads]
-        )
-        continued = [thread for thread in open_threads if thread.recall(replies)]
-        n_stored += len(continued)
-        open_threads = [thread for thread in continued if not thread.has_ended]
+        keys = [thread.next_request().key for thread in open_threads]
+        replies = await client.stored_replies(keys)
+        looked_up, open_threads = zip(open_threads, keys, strict=True), []
+        for thread, key in looked_up:
+            if (reply := replies.get(key)) is not None:
+                n_stored += 1
+                thread.outcomes.append(reply)
+                open_threads += [] if thread.has_ended else [thread]
     return n_stored

@@ -15,10 +15,10 @@ from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
-from eval_assets.judges.judging_plan import Unit, plan_judging
+from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore, ParsedReply
-from eval_assets.ledger import BatchLedger, Ledger
+from eval_assets.ledger import Ledger
 
 Judges = Sequence[LiveModel[Judge]]
 Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]
@@ -34,10 +34,8 @@ _NOT_IN_LEDGER = ParsedReply("missing", error="the ledger holds no reply")
 class JudgingSummary(RunSummary):
     """Result of a run.
 
-    Args:
-        stages: Stages of staged judging, from the first; empty if it is not staged.
-        scores: One per unit and judge that was asked about it, in the order given; empty if
-            somebody else keeps them.
+    `scores` are by unit and then by judge, unless somebody else keeps them; `stages` are those of
+    staged judging.
     """
 
     stages: tuple[StageChange, ...] = ()
@@ -47,7 +45,7 @@ class JudgingSummary(RunSummary):
 async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt and the ledger
     portions: Iterable[Sequence[Unit]],
     judges: Judges,
-    ledger: BatchLedger,
+    ledger: Ledger,
     *,
     template: PromptTemplate,
     options: RequestOptions,
@@ -62,9 +60,9 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
     Args:
         portions: Units to rate, so many at a time as may be in memory with their replies; staged
             ones in the order in which they appeared first.
-        judges: Judges, ready to be asked.
+        judges: The judges.
         ledger: Ledger of replies, batches and what may be spent.
-        template: The prompt of all judges without a separate one.
+        template: The prompt of judges that have none in `prompts`.
         options: How requests are sent.
         keep: Receives the scores of each portion, by unit and then by judge; None to return them.
         prompts: Separate prompts, by judge.
@@ -80,12 +78,12 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
         scores_of_run: list[JudgeScore] = []
         by_id = {client.model.id: client for client in clients}
 
+        async def plan_of(units: Sequence[Unit], judge: LiveModel[Judge]) -> JudgingPlan:
+            prompt = prompts.get(judge.id, template)
+            return await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
+
         async def score(units: Sequence[Unit], panel: Judges) -> list[JudgeScore]:
-            plans = []
-            for judge in panel:
-                prompt = prompts.get(judge.id, template)
-                plan = await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
-                plans.append(plan)
+            plans = [await plan_of(units, judge) for judge in panel]
             estimates = [plan.estimate for plan in plans]
             report_estimates(estimates, left_usd=await budget.left_usd(), report=options.report)
             batched = [plan for plan in plans if plan.client.model.declared.batch]
@@ -103,9 +101,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
             return scores
 
         async def unanswered(units: Sequence[Unit], judge: LiveModel[Judge]) -> set[UnitKey]:
-            prompt = prompts.get(judge.id, template)
-            plan = await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
-            return {rating.unit_key for rating in plan.pending}
+            return {rating.unit_key for rating in (await plan_of(units, judge)).pending}
 
         stages: tuple[StageChange, ...] = ()
         if staged is None:
@@ -113,9 +109,13 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
             backups = [judge for judge in judges if judge.declared.backup]
             for units in portions:
                 scores = await score(units, primary)
-                failed = _without_a_score(units, scores)
+                failed = {
+                    (score.response_id, score.question_id)
+                    for score in scores
+                    if score.status not in ("ok", "budget_stopped")
+                }
                 if failed and backups:
-                    await score(failed, backups)
+                    await score(_among(units, failed), backups)
         else:
             all_units = list(itertools.chain.from_iterable(portions))
             stages = await judge_in_stages(all_units, judges, score, unanswered, staged=staged)
@@ -139,7 +139,8 @@ async def stored_scores(
     options = RequestOptions(api_keys={judge.id: ""})
     async with open_clients([judge], ledger, budget=Budget(0.0), options=options) as [client]:
         plan = await plan_judging(units, client, template=template)
-        plan.leave(lambda rating: rating.latest or _NOT_IN_LEDGER)
+        for rating in plan.pending:
+            plan.keep(rating.unit, rating.replicate, rating.latest or _NOT_IN_LEDGER)
         return [(plan.score(unit), plan.call_keys(unit)) for unit in units]
 
 
@@ -152,16 +153,9 @@ async def judge_in_stages(
     comes to the same stages and finds its replies in the ledger. In stage `one` the second judge is
     asked about spot checks only; other replies of it that are paid are used, but decide nothing.
 
-    Args:
-        units: Units in the order in which they appeared first, response by response: agreement on
-            one question says nothing about the next.
-        judges: The judges, of which the first two are staged.
-        score: Asks judges.
-        unanswered: Finds units without a reply.
-        staged: The thresholds.
-
-    Returns:
-        The stages, from the first.
+    Units come in the order in which they appeared first, response by response: agreement on one
+    question says nothing about the next. The first two judges are staged. Returns the stages, from
+    the first.
     """
     stage: Stage = "both"
     changes = [StageChange(0, stage, math.nan, 0, "both judges are asked at first")]
@@ -176,19 +170,18 @@ async def judge_in_stages(
         pairs += _pairs(deciding, await score(deciding, judges), n_judges=len(judges))
         if rest:
             unpaid = await unanswered(rest, judges[1])
-            for panel in (judges, [*judges[:1], *judges[2:]]):
-                is_paid = len(panel) == len(judges)
-                part = [
-                    u for u in rest if ((u.response_id, u.question.id) not in unpaid) == is_paid
-                ]
-                if part:
-                    await score(part, panel)
+            paid = {(unit.response_id, unit.question.id) for unit in rest} - set(unpaid)
+            if paid:
+                await score(_among(rest, paid), judges)
+            if unpaid:
+                await score(_among(rest, unpaid), [*judges[:1], *judges[2:]])
         latest = pairs[-staged.window :]
         kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
+        n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in latest)
         decision = next_stage(
             stage,
             kappa=kappa.value,
-            exact_agreement=_exact_agreement(latest),
+            exact_agreement=n_same / len(latest) if latest else math.nan,
             n_units=kappa.n_units,
             staged=staged,
         )
@@ -199,20 +192,8 @@ async def judge_in_stages(
     return tuple(changes)
 
 
-def _without_a_score(units: Sequence[Unit], scores: Iterable[JudgeScore]) -> list[Unit]:
-    """Return the units without a score of some judge, for another reason than the budget."""
-    failed = {
-        (score.response_id, score.question_id)
-        for score in scores
-        if score.status not in ("ok", "budget_stopped")
-    }
-    return [unit for unit in units if (unit.response_id, unit.question.id) in failed]
-
-
-def _exact_agreement(pairs: Sequence[tuple[float, float]]) -> float:
-    """Return the share of pairs on one side of the middle; NaN without pairs."""
-    n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in pairs)
-    return n_same / len(pairs) if pairs else math.nan
+def _among(units: Sequence[Unit], keys: Collection[UnitKey]) -> list[Unit]:
+    return [unit for unit in units if (unit.response_id, unit.question.id) in keys]
 
 
 def _pairs(

@@ -1,15 +1,15 @@
 """The plan of one judge's scores of units: those in the ledger, and those to request."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.judges.calling.budget import JointReservations, Reservation, UnitKey
+from eval_assets.judges.calling.budget import JointReservations, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.progress import Estimate
-from eval_assets.judges.calling.requests import ModelRequest
+from eval_assets.judges.calling.requests import ModelRequest, Outcome
 from eval_assets.judges.calling.scheduler import Task
 from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema
 from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_outcome
@@ -84,37 +84,18 @@ class JudgingPlan:
             reservations.plan(rating.unit_key, rating.most_usd)
         return [partial(self._rate, rating, reservations) for rating in self.pending]
 
-    def order(self) -> None:
-        """Put a pending rating first that probably succeeds.
-
-        A model that refuses all of its first requests is stopped. Long responses may be refused
-        while the others are answered.
-        """
-        if self.pending and not self.client.has_answered:
-            shortest = min(self.pending, key=lambda rating: rating.n_bytes)
-            self.pending.remove(shortest)
-            self.pending.insert(0, shortest)
-
     def next_request(self, rating: PendingRating) -> ModelRequest:
         """Return the next request for a pending rating."""
         further = _AGAIN * max(0, rating.step - 1)
         request = self.request(rating.unit, rating.replicate + further)
         return self._stricter(request, rating.unit) if rating.step else request
 
-    def leave(self, result_of: Callable[[PendingRating], ParsedReply]) -> None:
-        """Drop all pending ratings, each with the parsed reply that `result_of` returns."""
-        for rating in self.pending:
-            self.keep(rating.unit, rating.replicate, result_of(rating))
-        self.pending = []
-
     def score(self, unit: Unit) -> JudgeScore:
         """Return the judge's score of a unit, or the reason for its absence."""
-        judge = self.client.model.declared
+        judge, unit_key = self.client.model.declared, (unit.response_id, unit.question.id)
         return combine(
             [
-                self._parsed_replies.get(
-                    (unit.response_id, unit.question.id, replicate), _NOT_ASKED
-                )
+                self._parsed_replies.get((*unit_key, replicate), _NOT_ASKED)
                 for replicate in self._replicates(unit)
             ],
             response_id=unit.response_id,
@@ -154,18 +135,26 @@ class JudgingPlan:
             for unit in units
             for replicate in self._replicates(unit)
         ]
-        unread = pairs
-        pairs = []
+        unread, pairs = pairs, []
         while unread:
             replies = await self.client.stored_replies([request.key for _, request in unread])
             looked_up, unread = unread, []
             for rating, request in looked_up:
+                parsed = rating.latest
                 if (reply := replies.get(request.key)) is not None:
-                    unread += self._after(rating, reply)
+                    parsed = read_outcome(reply, rating.unit.question)
+                    if parsed.is_unreadable or parsed.status == "out_of_range":
+                        step = max(1 if parsed.is_unreadable else 2, rating.step + 1)
+                        self._last_step = max(self._last_step, step)
+                        further = replace(rating, step=step, latest=parsed)
+                        unread.append((further, self.next_request(further)))
+                        continue
                 elif self._is_to_ask(rating):
                     pairs.append((rating, request))
-                else:
-                    self._keep_stored(rating, rating.latest)
+                    continue
+                if parsed is not None:
+                    self.n_from_ledger += 1
+                    self.keep(rating.unit, rating.replicate, parsed)
         keys = [request.key for _, request in pairs]
         in_batches = await self.client.keys_in_batches(keys)
         for rating, request in pairs:
@@ -176,33 +165,19 @@ class JudgingPlan:
             most_usd = self.client.model.most_usd(longest)
             self.pending.append(replace(rating, n_bytes=request.n_bytes, most_usd=most_usd))
             self.estimate.add(request)
-
-    def _after(
-        self, rating: PendingRating, reply: Reply
-    ) -> list[tuple[PendingRating, ModelRequest]]:
-        """Parse a stored reply and keep its score; without one return what may come next."""
-        parsed = read_outcome(reply, rating.unit.question)
-        if parsed.is_unreadable or parsed.status == "out_of_range":
-            step = rating.step + 1 if parsed.is_unreadable else max(2, rating.step + 1)
-            further = replace(rating, step=step, latest=parsed)
-            self._last_step = max(self._last_step, step)
-            return [(further, self.next_request(further))]
-        self._keep_stored(rating, parsed)
-        return []
+        if self.pending and not self.client.has_answered:
+            # A model that refuses all of its first requests is stopped. Long responses may be
+            # refused while the others are answered.
+            shortest = min(self.pending, key=lambda rating: rating.n_bytes)
+            self.pending.remove(shortest)
+            self.pending.insert(0, shortest)
 
     def _is_to_ask(self, rating: PendingRating) -> bool:
         """Return whether the next request is sent: again once if unreadable, and if wanted."""
         latest = rating.latest
-        if latest is None or rating.step == 1:
-            return True
-        if latest.status in self.client.ask_again:
+        if latest is None or rating.step == 1 or latest.status in self.client.ask_again:
             return True
         return rating.step == 2 and latest.is_unreadable  # noqa: PLR2004 - the first time again
-
-    def _keep_stored(self, rating: PendingRating, parsed: ParsedReply | None) -> None:
-        if parsed is not None:
-            self.n_from_ledger += 1
-            self.keep(rating.unit, rating.replicate, parsed)
 
     def _stricter(self, request: ModelRequest, unit: Unit) -> ModelRequest:
         """Return the request that follows a reply which could not be read."""
@@ -216,29 +191,28 @@ class JudgingPlan:
         return range(first, first + self.client.model.declared.replicates)
 
     async def _rate(self, rating: PendingRating, reservations: JointReservations) -> bool:
-        """Request one rating within the budget, and keep the result."""
+        """Request one rating within the budget, and keep the result.
+
+        It is requested once more, in stricter words, if the reply is unreadable.
+        """
+        question, latest = rating.unit.question, rating.latest
+        outcome: Outcome = BUDGET_USED_UP
         reservation = await reservations.share(rating.unit_key, rating.most_usd)
-        if reservation is None:
-            parsed = read_outcome(BUDGET_USED_UP, rating.unit.question)
-        else:
+        if reservation is not None:
+            ask = partial(self.client.reply_to, subject=rating.subject, reservation=reservation)
             try:
-                parsed = await self._ask(rating, reservation)
+                outcome = await ask(self.next_request(rating))
+                parsed = read_outcome(outcome, question)
+                if rating.step == 0 and parsed.is_unreadable:
+                    latest = parsed
+                    outcome = await ask(self.next_request(replace(rating, step=1)))
             finally:
                 reservation.release()
+        parsed = read_outcome(outcome, question)
+        if reservation is not None and latest is not None and not isinstance(outcome, Reply):
+            parsed = latest
         self.keep(rating.unit, rating.replicate, parsed)
         return parsed.status == "ok"
-
-    async def _ask(self, rating: PendingRating, reservation: Reservation) -> ParsedReply:
-        """Return a rating; request it once more, in stricter words, if the reply is unreadable."""
-        question, latest = rating.unit.question, rating.latest
-        outcome = await self.client.reply_to(self.next_request(rating), rating.subject, reservation)
-        parsed = read_outcome(outcome, question)
-        if rating.step == 0 and parsed.is_unreadable:
-            latest = parsed
-            stricter = self.next_request(replace(rating, step=1))
-            outcome = await self.client.reply_to(stricter, rating.subject, reservation)
-            parsed = read_outcome(outcome, question)
-        return parsed if isinstance(outcome, Reply) or latest is None else latest
 
 
 async def plan_judging(
@@ -251,5 +225,4 @@ async def plan_judging(
     """
     plan = JudgingPlan(client, template)
     await plan.look_up(units)
-    plan.order()
     return plan

@@ -42,13 +42,9 @@ from eval_assets.wording import storable
 class ParsedReply:
     """A judge's rating parsed from one outcome, or the reason for its absence.
 
-    Args:
-        status: `ok` with a score, else why not.
-        score: Score within the scale's ends; NaN unless `status` is `ok`.
-        raw_score: Number that was read, also if it is out of range; NaN if none was.
-        rationale: The judge's reasons; empty if it gave a bare number or nothing readable.
-        raw_output: The reply, as received; empty if none arrived.
-        error: What went wrong if none arrived.
+    The score is NaN unless the status is `ok`; `raw_score` is the number that was read, also if it
+    is out of range. The rationale is empty if there is a bare number or nothing readable; the error
+    says what went wrong if no reply arrived.
     """
 
     status: Status
@@ -75,15 +71,8 @@ class JudgeScore(ParsedReply):
     The status is `ok` if any replicate has a score, else that of most of them; `raw_output` of
     several replicates is the JSON list of their replies, `rationale` that of the first score.
 
-    Args:
-        response_id: Response that was rated.
-        question_id: Rubric question.
-        judge_id: Judge that rated.
-        n_replies: Replicates with a score.
-        n_replicates: Replicates asked for.
-        aggregate: How the score comes from the replicates' scores.
-        spread: Highest minus lowest score of the replicates, in scale points; NaN below two scores.
-        runs: Scores of the replicates; None below two.
+    `n_replies` counts the replicates with a score. `spread` is their highest minus lowest score in
+    scale points, NaN below two, and `runs` has their scores, None below two.
     """
 
     response_id: str

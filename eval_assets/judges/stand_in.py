@@ -134,8 +134,7 @@ class _Connection(BaseHTTPRequestHandler):
 
 def reply_text(chat: Chat) -> str:
     """Return the reply to a request: a rating if its schema or prompt ask for one, else a text."""
-    schema = (chat.schema or {}).get("properties", {}).get("score")
-    scores = _scores_of_prompt(chat.prompt) if schema is None else _scores_of_schema(schema)
+    scores = _scores(chat)
     if not scores:
         return f"This text was made up in place of {chat.model}: {_digest(chat.model, chat.prompt)}"
     taste = 2 * _fraction("taste", chat.model, chat.prompt) - 1
@@ -146,25 +145,23 @@ def reply_text(chat: Chat) -> str:
     return json.dumps({"rationale": _RATIONALE, "score": scores[index]})
 
 
-def _scores_of_schema(schema: Mapping[str, Any]) -> Sequence[object]:
-    """Return the scores that a schema allows, lowest first."""
-    if "enum" in schema:
+def _scores(chat: Chat) -> Sequence[object]:
+    """Return the scores that a schema or else a prompt allows, lowest first; none if none."""
+    schema = (chat.schema or {}).get("properties", {}).get("score")
+    if schema is None:
+        if listed := _LISTED.search(chat.prompt):
+            return [json.loads(score) for score in listed[1].split(", ")]
+        bounds = _SCALE.search(chat.prompt)
+        if bounds is None:
+            return []
+        schema = {}
+    elif "enum" in schema:
         return list(schema["enum"])
-    bounds = _RANGE.search(schema.get("description", ""))
+    else:
+        bounds = _RANGE.search(schema.get("description", ""))
     low, high = map(float, bounds.groups()) if bounds else (0.0, 1.0)
-    return _steps(schema.get("minimum", low), schema.get("maximum", high))
-
-
-def _steps(low: float, high: float) -> Sequence[float]:
+    low, high = schema.get("minimum", low), schema.get("maximum", high)
     return [round(low + (high - low) * step / _N_STEPS, 9) for step in range(_N_STEPS + 1)]
-
-
-def _scores_of_prompt(prompt: str) -> Sequence[object]:
-    """Return the scores that a prompt allows, lowest first; none if it asks for no score."""
-    if listed := _LISTED.search(prompt):
-        return [json.loads(score) for score in listed[1].split(", ")]
-    scale = _SCALE.search(prompt)
-    return _steps(float(scale[1]), float(scale[2])) if scale else []
 
 
 def _chat(body: Mapping[str, Any]) -> Chat:
@@ -172,33 +169,27 @@ def _chat(body: Mapping[str, Any]) -> Chat:
     openai_form = (body.get("response_format") or {}).get("json_schema")
     form = openai_form or (body.get("output_config") or {}).get("format") or {}
     contents = [body.get("system", ""), *(message["content"] for message in body["messages"])]
-    prompt = "\n".join(map(_text, contents))
+    # A content is a string, or a list of text blocks.
+    prompt = "\n".join(
+        "\n".join(block["text"] for block in content) if isinstance(content, list) else str(content)
+        for content in contents
+    )
     responses = _RESPONSE.findall(prompt)  # the last: instructions show what the marks look like
     subject = responses[-1][1].strip() if responses else prompt
     return Chat(str(body["model"]), prompt, subject, form.get("schema"))
 
 
-def _text(content: object) -> str:
-    """Return the text of a message: a string, or a list of text blocks."""
-    if isinstance(content, list):
-        return "\n".join(block["text"] for block in content)
-    return str(content)
-
-
 def _openai_reply(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
     n_input, n_output = _n_tokens(chat.prompt), _n_tokens(text)
     message = {"role": "assistant", "content": text, "refusal": None}
+    usage = {"prompt_tokens": n_input, "completion_tokens": n_output}
     return {
         "id": f"chatcmpl-{reply_id}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": chat.model,
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {
-            "prompt_tokens": n_input,
-            "completion_tokens": n_output,
-            "total_tokens": n_input + n_output,
-        },
+        "usage": usage | {"total_tokens": n_input + n_output},
     }
 
 

@@ -725,13 +725,6 @@ CREATE TABLE IF NOT EXISTS judge_calls (
     ledger_id BIGINT
 );
 
-CREATE TABLE IF NOT EXISTS judge_batches (
-    batch_id VARCHAR NOT NULL,
-    judge_id VARCHAR NOT NULL,
-    call_keys VARCHAR[] NOT NULL,
-    submitted_at TIMESTAMPTZ NOT NULL
-);
-
 -- What each asset spent in each run.
 CREATE TABLE IF NOT EXISTS run_spending (
     run_id VARCHAR NOT NULL,
@@ -902,7 +895,6 @@ CREATE TABLE IF NOT EXISTS dual_judge_validation (
 CREATE TABLE IF NOT EXISTS staged_mode (
     position INTEGER NOT NULL,             -- units judged before
     mode VARCHAR NOT NULL,                 -- 'both' or 'one'
-    since TIMESTAMPTZ NOT NULL,            -- when a run first reached it
     kappa DOUBLE,                          -- that decided
     n BIGINT NOT NULL,                     -- units behind kappa
     reason VARCHAR NOT NULL

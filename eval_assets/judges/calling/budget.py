@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections import defaultdict
+from dataclasses import dataclass
 
 from eval_assets.ledger import Ledger
 
@@ -20,9 +21,7 @@ class Budget:
     reservations together stay within the limit, and within what the ledger's caps leave: nobody
     else spends from these meanwhile.
 
-    Args:
-        limit_usd: Most that may be spent; None for no cap but those of the ledger.
-        ledger: Ledger with caps of runs and months.
+    Without a limit the caps of the ledger hold alone.
 
     Raises:
         ValueError: If the limit is negative.
@@ -34,11 +33,11 @@ class Budget:
         self.limit_usd = math.inf if limit_usd is None else limit_usd
         self.spent_usd = 0.0
         self._ledger = ledger if ledger and ledger.is_capped else None
-        self._reserved_usd = 0.0
-        self._n_open = 0
+        self.reserved_usd = 0.0
+        self.n_open = 0
         self._is_used_up = False
         self._turn = asyncio.Lock()  # first come, first served
-        self._released = asyncio.Event()
+        self.released = asyncio.Event()
 
     @property
     def is_capped(self) -> bool:
@@ -51,7 +50,7 @@ class Budget:
             shared_usd = await asyncio.to_thread(self._ledger.left_usd)
             self._ledger = None
             self.limit_usd = min(self.limit_usd, math.inf if shared_usd is None else shared_usd)
-        left_usd = self.limit_usd - self.spent_usd - self._reserved_usd
+        left_usd = self.limit_usd - self.spent_usd - self.reserved_usd
         return left_usd if math.isfinite(left_usd) else None
 
     async def reserve(self, usd: float, *, n_shares: int = 1) -> bool:
@@ -63,14 +62,14 @@ class Budget:
         """
         async with self._turn:
             while not self._is_used_up and not await self._has_left(usd):
-                if self._n_open:
-                    self._released.clear()
-                    await self._released.wait()
+                if self.n_open:
+                    self.released.clear()
+                    await self.released.wait()
                 else:
                     self._is_used_up = True
             if not self._is_used_up:
-                self._reserved_usd += usd
-                self._n_open += n_shares
+                self.reserved_usd += usd
+                self.n_open += n_shares
             return not self._is_used_up
 
     async def spend(self, most_usd: float) -> bool:
@@ -81,23 +80,13 @@ class Budget:
             self.spent_usd += most_usd
             return True
 
-    def charge(self, usd: float) -> bool:
-        """Count the cost of an attempt; return whether what is reserved may be spent as well."""
-        self.spent_usd += usd
-        return self.spent_usd + self._reserved_usd <= self.limit_usd + _ROUNDING_USD
-
-    def release(self, usd: float) -> None:
-        """Release a share of what was reserved."""
-        self._n_open -= 1
-        self._reserved_usd = self._reserved_usd - usd if self._n_open else 0.0
-        self._released.set()
-
     async def _has_left(self, usd: float) -> bool:
         """Return whether an amount is left."""
         left_usd = await self.left_usd()
         return left_usd is None or usd <= left_usd + _ROUNDING_USD
 
 
+@dataclass
 class Reservation:
     """The most that an attempt about one rating may cost, reserved for each until it is released.
 
@@ -105,21 +94,25 @@ class Reservation:
     this request, as for the first one to an unknown server.
     """
 
-    def __init__(self, budget: Budget, usd: float) -> None:
-        self._budget = budget
-        self._usd = usd
-        self.is_released = False
+    budget: Budget
+    usd: float
+    is_released: bool = False
 
     def charge(self, usd: float) -> None:
         """Count the cost of an attempt, and release the reservation if no other one fits."""
-        if not self._budget.charge(usd):
+        budget = self.budget
+        budget.spent_usd += usd
+        if budget.spent_usd + budget.reserved_usd > budget.limit_usd + _ROUNDING_USD:
             self.release()
 
     def release(self) -> None:
         """Release what no attempt uses."""
         if not self.is_released:
             self.is_released = True
-            self._budget.release(self._usd)
+            self.budget.n_open -= 1
+            left_usd = self.budget.reserved_usd - self.usd
+            self.budget.reserved_usd = left_usd if self.budget.n_open else 0.0
+            self.budget.released.set()
 
 
 class JointReservations:

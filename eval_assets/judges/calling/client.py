@@ -4,8 +4,9 @@ import asyncio
 import logging
 import math
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Generic
@@ -16,7 +17,7 @@ from eval_assets.config.judges import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Budget, Reservation
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
-from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, prompt_of
+from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
 from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
@@ -25,10 +26,9 @@ from eval_assets.judges.calling.requests import (
     ModelRequest,
     Outcome,
     RequestFailed,
-    Unsent,
 )
 from eval_assets.judges.calling.shared_rate_limits import loop_time
-from eval_assets.ledger import Attempt, CallSubject, EndpointMemory, Reply, Status
+from eval_assets.ledger import CallSubject, EndpointMemory, Reply, Status
 
 logger = logging.getLogger(__name__)
 
@@ -54,16 +54,17 @@ _REREAD_SECONDS = 5.0
 _READ_SECONDS = 0.25
 """A process that slept finds replies in its sockets when the time is over. They are read first."""
 
+_JITTER = 0.2
+"""Share by which a wait is lengthened or shortened at random, so that requests which failed
+together do not come back together."""
+
 _FORBIDDEN = 403
 _TOO_MANY = 429
 
 _OVERLOAD_SHARE, _OVERLOAD_GROWTH, _MOST_GROWTHS = 0.2, 1.5, 20
 
-BUDGET_USED_UP = Unsent("the budget is used up", status="budget_stopped")
-_OUTDATED = Unsent("the model is known by now to refuse this form", status="api_error")
-_INTERRUPTED = RequestFailed(
-    "given up when the run was interrupted", remedy="give_up", may_be_billed=True
-)
+BUDGET_USED_UP = RequestFailed("the budget is used up", status="budget_stopped", is_sent=False)
+_INTERRUPTED = "given up when the run was interrupted"
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,6 @@ class RetryPolicy:
 
     Args:
         delays_seconds: Wait before each retry: four waits make at most five attempts.
-        jitter: Share by which a wait is lengthened or shortened at random, so that requests which
-            failed together do not come back together.
         longest_wait_seconds: Ceiling of a wait that a vendor asks for.
         patience_seconds: How long an overloaded vendor may send no reply before it is given up.
         counts_overload: Whether a refusal by an overloaded vendor counts as a failure, because
@@ -81,101 +80,85 @@ class RetryPolicy:
     """
 
     delays_seconds: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
-    jitter: float = 0.2
     longest_wait_seconds: float = 120.0
     patience_seconds: float = 3600.0
     counts_overload: bool = False
 
     def wait_seconds(
-        self, n_failed: int, *, retry_after_seconds: float | None, rng: np.random.Generator
+        self,
+        n_failed: int,
+        *,
+        is_overload: bool,
+        retry_after_seconds: float | None,
+        rng: np.random.Generator,
     ) -> float | None:
         """Return the wait after the `n_failed`-th failure of a request; None to give it up.
 
-        A wait that the vendor asks for is kept if it is longer.
+        The wait for an overloaded vendor begins short, because the refusal may be chance, and the
+        limiter sets the pace of all. A wait that the vendor asks for is kept if it is longer.
 
-        Examples:
-            >>> policy = RetryPolicy(jitter=0.0)
-            >>> rng = np.random.default_rng(0)
-            >>> [policy.wait_seconds(n, retry_after_seconds=None, rng=rng) for n in range(1, 6)]
-            [1.0, 2.0, 4.0, 8.0, None]
         """
+        vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
+        if is_overload:
+            growth = _OVERLOAD_GROWTH ** min(n_failed - 1, _MOST_GROWTHS)
+            wait = min(self.delays_seconds[-1], _OVERLOAD_SHARE * self.delays_seconds[0] * growth)
+            return max(wait * rng.uniform(0.5, 1.5), vendor_wait)
         if n_failed > len(self.delays_seconds):
             return None
-        spread = rng.uniform(1 - self.jitter, 1 + self.jitter)
-        vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
+        spread = rng.uniform(1 - _JITTER, 1 + _JITTER)
         return max(self.delays_seconds[n_failed - 1] * spread, vendor_wait)
 
-    def overload_wait_seconds(
-        self, n_refused: int, *, retry_after_seconds: float | None, rng: np.random.Generator
-    ) -> float:
-        """Return the wait after the `n_refused`-th refusal by an overloaded vendor.
 
-        It begins short, because the refusal may be chance, and the limiter sets the pace of all.
-        """
-        growth = _OVERLOAD_GROWTH ** min(n_refused - 1, _MOST_GROWTHS)
-        wait = min(self.delays_seconds[-1], _OVERLOAD_SHARE * self.delays_seconds[0] * growth)
-        vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
-        return max(wait * rng.uniform(0.5, 1.5), vendor_wait)
+@dataclass(frozen=True)
+class Shared:
+    """What the clients of a run share; `tasks` are the requests under way, by key."""
 
-
-@dataclass
-class _Failures:
-    """Failures of one request so far: those that count, by overload, and without a reason."""
-
-    n_counted: int = 0
-    n_refused: int = 0
-    n_unexplained: int = 0
+    writer: LedgerWriter
+    budget: Budget
+    retry: RetryPolicy
+    rng: np.random.Generator
+    ask_again: Collection[Status]
+    tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
 
 
 class ModelClient(Generic[Declared]):
     """Client of one model, which may be stopped.
 
-    The limiter is shared by judges of one model and account, and so are the requests under way:
-    equal ones are sent once. `refused` are features that the model refused in earlier runs. Unless
-    the endpoint `is_known`, one request is sent alone at first: what it takes is found out once.
-    Ratings of the statuses `ask_again` are requested again, although they are in the ledger.
+    The limiter is shared by judges of one model and account. Equal requests are sent once. `memory`
+    is what earlier runs found out about the endpoint. Unless they did, or somebody waits, one
+    request is sent alone at first: what it takes is found out once.
     """
 
-    def __init__(  # noqa: PLR0913 - the stages of a request
+    def __init__(
         self,
         model: LiveModel[Declared],
         connections: Connections,
         *,
         limiter: Limiter,
-        writer: LedgerWriter,
-        budget: Budget,
-        retry: RetryPolicy,
-        rng: np.random.Generator,
-        refused: Collection[str],
-        tasks: dict[str, asyncio.Task[Outcome]],
-        is_known: bool,
-        ask_again: Collection[Status],
+        shared: Shared,
+        memory: EndpointMemory,
     ) -> None:
         self.model: LiveModel[Declared] = model
         self.summary = ModelSummary(model.id, Estimate(model))
         self.connections = connections
-        self.in_flight: set[asyncio.Task[Any]] = set()
+        self.in_flight: dict[asyncio.Task[Any], int] = {}  # in the order of sending
         self.has_answered = False  # in this run or an earlier one
-        self.ask_again = ask_again
+        self.ask_again = shared.ask_again
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
         self.open_tasks = asyncio.Semaphore(2 * model.declared.most_in_flight)
         self._limiter = limiter
-        self._writer = writer
-        self._budget = budget
-        self._retry = retry
-        self._rng = rng
-        self._tasks = tasks
+        self._shared = shared
+        self._writer = shared.writer
+        self._retry = shared.retry
         self._n_given_up_in_a_row = 0
         self._n_stored = 0
         self._answered_at = -math.inf
-        self._is_known = is_known
+        self._is_known = memory.in_flight is not None or shared.retry.counts_overload
         self._probe = asyncio.Lock()
         self._n_sent = 0
-        self._in_flight_numbers: set[int] = set()
         self._overloaded_since = math.inf
-        self._exceeds_limits = False
-        self._features = FeatureMemory(model, refused)
+        self._features = FeatureMemory(model, memory.refused)
 
     def request(
         self,
@@ -219,19 +202,19 @@ class ModelClient(Generic[Declared]):
 
         An equal request for another unit with the same text is not sent again.
         """
-        task = self._tasks.get(request.key)
+        task = self._shared.tasks.get(request.key)
         if task is None:
             task = asyncio.create_task(self._ask(request, subject, reservation))
-            self._tasks[request.key] = task
+            self._shared.tasks[request.key] = task
         # Shielded: a request that is paid for is recorded even if no task waits for it any more.
         return await asyncio.shield(task)
 
     async def reply_within_budget(self, request: ModelRequest, subject: CallSubject) -> Outcome:
         """Send a request if the budget has what it may cost; see `reply_to`."""
         most_usd = self.model.most_usd(request)
-        if not await self._budget.reserve(most_usd):
+        if not await self._shared.budget.reserve(most_usd):
             return BUDGET_USED_UP
-        reservation = Reservation(self._budget, most_usd)
+        reservation = Reservation(self._shared.budget, most_usd)
         try:
             return await self.reply_to(request, subject, reservation)
         finally:
@@ -242,9 +225,9 @@ class ModelClient(Generic[Declared]):
         return await asyncio.to_thread(self._writer.ledger.keys_in_batches, keys)
 
     @property
-    def unsent(self) -> Unsent:
+    def unsent(self) -> RequestFailed:
         """The failure of requests that are not sent because the model is stopped."""
-        return Unsent(self.summary.stopped, status="api_error")
+        return RequestFailed(self.summary.stopped, is_sent=False)
 
     def stop(self, reason: str) -> None:
         """Stop sending requests, and log the reason once."""
@@ -256,14 +239,19 @@ class ModelClient(Generic[Declared]):
         """Count an attempt, and the cost of its reply."""
         self.summary.n_attempts += 1
         if isinstance(outcome, RequestFailed):
-            if outcome.remedy == "stop" and not self._concerns_one_input(outcome):
+            # A filter may refuse one input of a model that has answered others.
+            is_of_one_input = outcome.http_status == _FORBIDDEN and self.has_answered
+            if outcome.remedy == "stop" and not is_of_one_input:
                 self.stop(str(outcome))
             return
         self._n_given_up_in_a_row = 0
         self.has_answered = True
         self._answered_at = loop_time()
         self._overloaded_since = math.inf
-        self.summary.count_reply(self.model.cost_usd(outcome.usage))
+        cost_usd = self.model.cost_usd(outcome.usage)
+        self.summary.n_replies += 1
+        self.summary.n_unpriced += cost_usd is None
+        self.summary.known_usd += cost_usd or 0.0
 
     async def _ask(
         self, request: ModelRequest, subject: CallSubject, reservation: Reservation
@@ -274,17 +262,17 @@ class ModelClient(Generic[Declared]):
                 async with self._probe:
                     if not self._is_known:
                         outcome = await self._send(request, subject, reservation)
-                        self._is_known = not isinstance(outcome, Unsent)
+                        self._is_known = isinstance(outcome, Reply) or outcome.is_sent
                         return outcome
             return await self._send(request, subject, reservation)
         finally:
-            del self._tasks[request.key]  # another unit with the same text uses the ledger
+            del self._shared.tasks[request.key]  # another unit with the same text uses the ledger
 
     async def _send(
         self, request: ModelRequest, subject: CallSubject, reservation: Reservation
     ) -> Outcome:
         """Send a request, and send it again after failures that may pass."""
-        number, failures = 1, _Failures()
+        number, failures = 1, Counter[str]()
         while True:
             self._writer.require_working()
             if self.summary.stopped:
@@ -296,9 +284,9 @@ class ModelClient(Generic[Declared]):
             if reservation.is_released:
                 return BUDGET_USED_UP
             outcome = await self._attempt(request, subject, reservation, number=number)
-            if outcome == _OUTDATED:
+            if outcome is None:
                 continue
-            if isinstance(outcome, Reply | Unsent):
+            if isinstance(outcome, Reply) or not outcome.is_sent:
                 return outcome
             number += 1
             wait_seconds = self._wait_seconds(request, outcome, failures)
@@ -314,29 +302,30 @@ class ModelClient(Generic[Declared]):
         reservation: Reservation,
         *,
         number: int,
-    ) -> Outcome:
-        """Send a request once the limiter allows, and record the outcome."""
+    ) -> Outcome | None:
+        """Send a request once the limiter allows, and record the outcome.
+
+        None if the model is known by then to refuse its form.
+        """
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
-        if self._writer.has_failed:
+        is_outdated = self._features.fit(request).key != request.key
+        if self._writer.failure or self.summary.stopped or is_outdated:
             self._limiter.dropped(admission)
             self._writer.require_working()
-        if self.summary.stopped:
-            self._limiter.dropped(admission)
-            return self.unsent
-        fitting = self._features.fit(request)
-        if fitting.key != request.key:  # another request was refused while this one waited
-            self._limiter.dropped(admission)
-            return _OUTDATED
+            return self.unsent if self.summary.stopped else None
         if (task := asyncio.current_task()) is not None:
-            self.in_flight.add(task)
-            task.add_done_callback(self.in_flight.discard)
-        started_at, started = datetime.now(UTC), time.perf_counter()
-        order = self._n_sent
+            self.in_flight[task] = self._n_sent
+            task.add_done_callback(lambda ended: self.in_flight.pop(ended, None))
         self._n_sent += 1
-        self._in_flight_numbers.add(order)
-
-        def row(outcome: Outcome, *, charged_usd: float) -> Attempt:
-            return attempt_row(
+        started_at, started = datetime.now(UTC), time.perf_counter()
+        outcome: Outcome = RequestFailed(_INTERRUPTED, may_be_billed=True)
+        try:
+            outcome = await self._reply_in_time(request)
+        finally:
+            self._features.heed(request, outcome)
+            self.count(outcome)
+            self._end(admission, outcome)
+            attempt = attempt_row(
                 request.key,
                 self.model,
                 subject,
@@ -344,26 +333,12 @@ class ModelClient(Generic[Declared]):
                 number=number,
                 started_at=started_at,
                 latency_seconds=time.perf_counter() - started,
-                charged_usd=charged_usd,
+                charged_usd=self._charge(request, outcome, reservation),
             )
-
-        try:
-            outcome = await self._reply_in_time(fitting)
-        except asyncio.CancelledError:
-            attempt = row(_INTERRUPTED, charged_usd=self._charged_usd(fitting, _INTERRUPTED))
-            self._writer.hand_over(attempt, prompt_of(fitting))
-            raise
-        finally:
-            self._in_flight_numbers.discard(order)
-        self._features.heed(fitting, outcome)
-        self.count(outcome)
-        self._end(admission, outcome)
-        charged_usd = self._charged_usd(fitting, outcome)
-        self._count_charge(fitting, outcome, charged_usd=charged_usd)
-        reservation.charge(charged_usd)
-        await self._writer.record(row(outcome, charged_usd=charged_usd), prompt_of(fitting))
+            recorded = self._writer.record(attempt, request.prompt)
+        await asyncio.shield(recorded)
         if task is not None:
-            self.in_flight.discard(task)
+            self.in_flight.pop(task, None)
         return outcome
 
     async def _reply_in_time(self, request: ModelRequest) -> Outcome:
@@ -401,43 +376,38 @@ class ModelClient(Generic[Declared]):
         hold = min(outcome.retry_after_seconds or 0.0, self._retry.longest_wait_seconds)
         self._limiter.failed(admission, kind=kind, hold_seconds=hold)
 
-    def _guess_form(
-        self, request: ModelRequest, failure: RequestFailed, failures: _Failures
-    ) -> None:
-        """Let the first request be sent in another form after failures without a reason."""
-        is_first = not self._is_known and not self.has_answered and not self.model.is_at_vendor
-        may_be_form = failure.may_be_form and request.schema is not None
-        if not is_first or not may_be_form or failure.remedy == "adapt":
-            return
-        failures.n_unexplained += 1
-        if failures.n_unexplained < _GUESSES:
-            failure.remedy = "retry"
-        elif self._features.suspect_form(request, failure):
-            failures.n_unexplained = 0
-
     def _wait_seconds(
-        self, request: ModelRequest, failure: RequestFailed, failures: _Failures
+        self, request: ModelRequest, failure: RequestFailed, failures: Counter[str]
     ) -> float | None:
         """Return the wait before the next attempt; None for no further attempt."""
-        self._guess_form(request, failure, failures)
+        is_first = not self._is_known and not self.has_answered and not self.model.is_at_vendor
+        may_be_form = failure.may_be_form and request.schema is not None
+        if is_first and may_be_form and failure.remedy != "adapt":
+            # The first request is sent in another form after failures without a reason.
+            failures["unexplained"] += 1
+            if failures["unexplained"] < _GUESSES:
+                failure.remedy = "retry"
+            elif self._features.suspect_form(request, failure):
+                failures["unexplained"] = 0
         if failure.remedy == "adapt":
             return 0.0
         if failure.remedy != "retry" or (
             failure.is_overload and self._is_overloaded_for_long(failure)
         ):
             return None
-        wait = failure.retry_after_seconds
-        if not failure.is_overload or self._retry.counts_overload:
-            failures.n_counted += 1
-            return self._retry.wait_seconds(
-                failures.n_counted, retry_after_seconds=wait, rng=self._rng
-            )
-        failures.n_refused += 1
-        is_alone = loop_time() - self._answered_at < _RECENT_SECONDS
-        if is_alone and failure.http_status != _TOO_MANY and failures.n_refused >= _MOST_REFUSALS:
-            return None
-        return self._retry.overload_wait_seconds(
-            failures.n_refused, retry_after_seconds=wait, rng=self._rng
+        is_refusal = failure.is_overload and not self._retry.counts_overload
+        kind = "refused" if is_refusal else "counted"
+        failures[kind] += 1
+        if is_refusal:
+            is_alone = loop_time() - self._answered_at < _RECENT_SECONDS
+            is_too_many = failures[kind] >= _MOST_REFUSALS
+            if is_alone and failure.http_status != _TOO_MANY and is_too_many:
+                return None
+        return self._retry.wait_seconds(
+            failures[kind],
+            is_overload=is_refusal,
+            retry_after_seconds=failure.retry_after_seconds,
+            rng=self._shared.rng,
         )
 
     def _is_overloaded_for_long(self, failure: RequestFailed) -> bool:
@@ -449,10 +419,6 @@ class ModelClient(Generic[Declared]):
         self.stop(f"overloaded for {minutes:.0f} minutes without a reply: {failure}")
         return True
 
-    def _concerns_one_input(self, failure: RequestFailed) -> bool:
-        """Return whether a model that has answered others refuses one of them: filters do."""
-        return failure.http_status == _FORBIDDEN and self.has_answered
-
     def _give_up(self, failure: RequestFailed) -> None:
         """Count a request that is given up; too many consecutive ones stop the model."""
         self._features.forget_suspicions()  # to leave them out did not help
@@ -461,44 +427,32 @@ class ModelClient(Generic[Declared]):
             return
         self._n_given_up_in_a_row += 1
         # Refusals come faster than replies: the first requests are waited for.
-        is_waiting = any(number < _HOPELESS_AFTER for number in self._in_flight_numbers)
+        is_waiting = min(self.in_flight.values(), default=math.inf) < _HOPELESS_AFTER
         n_replies = self.summary.n_replies + self._n_stored
         most = _HOPELESS_AFTER + n_replies // _REPLIES_PER_FAILURE
         if self._n_given_up_in_a_row >= most and not is_waiting:
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
 
-    def _charged_usd(self, request: ModelRequest, outcome: Outcome) -> float:
-        """Return the charge of an attempt: its cost, or an estimate if that is unknown."""
-        if isinstance(outcome, RequestFailed) and outcome.may_be_billed:
-            most_usd = self.model.most_usd(request)
-            n_priced = self.summary.n_replies - self.summary.n_unpriced
-            if n_priced < _FEWEST_PRICED:
-                return most_usd
-            return min(most_usd, _MEAN_FACTOR * self.summary.known_usd / n_priced)
+    def _charge(self, request: ModelRequest, outcome: Outcome, reservation: Reservation) -> float:
+        """Charge an attempt with its cost, or an estimate if that is unknown; return the charge."""
+        summary, most_usd, charged_usd = self.summary, self.model.most_usd(request), 0.0
         reply = outcome.reply if isinstance(outcome, RequestFailed) else outcome
-        if reply is None:
-            return 0.0
-        cost = self.model.cost_usd(reply.usage)
-        if cost is None and reply.usage is None:
-            cost = self.model.cost_usd(self.model.estimated_usage(request, reply.text))
-        return self.model.most_usd(request) if cost is None else cost
-
-    def _count_charge(self, request: ModelRequest, outcome: Outcome, *, charged_usd: float) -> None:
-        """Count a charge if the cost is unknown; warn once of a reply that is too long."""
-        usage = outcome.usage if isinstance(outcome, Reply) else None
-        if usage and usage.output_tokens > request.max_tokens and not self._exceeds_limits:
-            self._exceeds_limits = True
-            logger.warning(
-                "%s: a reply has %d output tokens, and %d were allowed. Where a server does "
-                "not keep this limit, a budget may be exceeded",
-                self.model.id,
-                usage.output_tokens,
-                request.max_tokens,
-            )
-        if usage is None and charged_usd:
-            more_usd = max(0.0, self.model.most_usd(request) - charged_usd)
-            self.summary.count_estimate(charged_usd, more_usd=more_usd)
+        usage = reply.usage if reply else None
+        if isinstance(outcome, RequestFailed) and outcome.may_be_billed:
+            n_priced = summary.n_replies - summary.n_unpriced
+            charged_usd = most_usd
+            if n_priced >= _FEWEST_PRICED:
+                charged_usd = min(most_usd, _MEAN_FACTOR * summary.known_usd / n_priced)
+        elif reply is not None:
+            known = usage or self.model.estimated_usage(request, reply.text)
+            cost_usd = self.model.cost_usd(known)
+            charged_usd = most_usd if cost_usd is None else cost_usd
+        if usage is None:
+            summary.estimated_usd += charged_usd
+            summary.uncertain_usd += max(0.0, most_usd - charged_usd) if charged_usd else 0.0
+        reservation.charge(charged_usd)
+        return charged_usd
 
 
 AnyModelClient = ModelClient[Judge] | ModelClient[Generator]

@@ -2,8 +2,8 @@
 
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from eval_assets.judges.calling.requests import Client, ModelRequest, Outcome, RequestFailed
 from eval_assets.ledger import Reply
@@ -13,14 +13,6 @@ logger = logging.getLogger(__name__)
 _IN_FLIGHT_PER_CLIENT = 10
 """A client searches all its connections at each request: 200 requests in flight take 1.5 times as
 much processor time in one client as in twenty."""
-
-
-@dataclass(eq=False)
-class _OpenClient:
-    """A client and its requests in flight."""
-
-    client: Client
-    n_in_flight: int = 0
 
 
 class Connections:
@@ -33,25 +25,28 @@ class Connections:
 
     def __init__(self, connect: Callable[[], Client]) -> None:
         self._connect = connect
-        self._open: list[_OpenClient] = []
-        self._dropped: list[_OpenClient] = []
+        self._in_flight: Counter[Client] = Counter()
+        self._dropped: set[Client] = set()
         self._keys_by_reply: dict[bytes, str] = {}
 
     @property
     def first(self) -> Client:
         """The client for single requests, such as those of batches."""
-        return (self._open[0] if self._open else self._added()).client
+        return self._with_less_than(float("inf"))
 
     async def ask(self, request: ModelRequest) -> Outcome:
         """Return the outcome of a request; see `Client.ask`."""
-        have_room = (item for item in self._open if item.n_in_flight < _IN_FLIGHT_PER_CLIENT)
-        item = next(have_room, None) or self._added()
-        item.n_in_flight += 1
+        client = self._with_less_than(_IN_FLIGHT_PER_CLIENT)
+        self._in_flight[client] += 1
         try:
-            outcome = await item.client.ask(request)
+            outcome = await client.ask(request)
         finally:
-            item.n_in_flight -= 1
-        if not self._is_repeated(request, outcome):
+            self._in_flight[client] -= 1
+        if not isinstance(outcome, Reply) or not outcome.completion_id or not outcome.body:
+            return outcome
+        # Some servers give one id to all replies; one that is repeated is the same throughout.
+        reply = hashlib.sha256(outcome.body.encode()).digest()
+        if self._keys_by_reply.setdefault(reply, request.key) == request.key:
             return outcome
         if not self._dropped:
             logger.warning(
@@ -59,26 +54,20 @@ class Connections:
                 "given up; they are asked again",
                 request.endpoint.base_url,
             )
-        if item in self._open:
-            self._open.remove(item)
-            self._dropped.append(item)
+        self._dropped.add(client)
         message = "the server repeated its reply to another request"
         return RequestFailed(message, remedy="retry", may_be_billed=True)
 
     async def close(self) -> None:
         """Close all connections."""
-        for item in self._open + self._dropped:
-            await item.client.close()
+        for client in self._in_flight:
+            await client.close()
 
-    def _is_repeated(self, request: ModelRequest, outcome: Outcome) -> bool:
-        """Return whether another request got this reply before."""
-        if not isinstance(outcome, Reply) or not outcome.completion_id or not outcome.body:
-            return False
-        # Some servers give one id to all replies; one that is repeated is the same throughout.
-        reply = hashlib.sha256(outcome.body.encode()).digest()
-        return self._keys_by_reply.setdefault(reply, request.key) != request.key
-
-    def _added(self) -> _OpenClient:
-        """Return one more client."""
-        self._open.append(_OpenClient(self._connect()))
-        return self._open[-1]
+    def _with_less_than(self, n: float) -> Client:
+        """Return the first client with fewer requests in flight; a new one if there is none."""
+        for client, n_in_flight in self._in_flight.items():
+            if n_in_flight < n and client not in self._dropped:
+                return client
+        client = self._connect()
+        self._in_flight[client] = 0
+        return client

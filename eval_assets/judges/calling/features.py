@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, assert_never, get_args
+from typing import get_args
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import (
@@ -17,47 +17,34 @@ from eval_assets.ledger import Reply
 
 logger = logging.getLogger(__name__)
 
-_SAMPLING = ("temperature", "top_p", "top_k")
-_FORMS: tuple[Feature, ...] = ("json_schema", "json_object")
+_SETTINGS: Mapping[Feature, Collection[str]] = {
+    "temperature": ("temperature", "top_p", "top_k"),
+    "effort": ("effort",),
+    "seed": ("seed",),
+}
 
 
-def features_of(request: ModelRequest) -> frozenset[Feature]:
-    """Return the parts of a request that may be refused."""
-    presence: dict[Feature, bool] = {
-        "json_schema": isinstance(request.schema, Mapping),
-        "json_object": request.schema == "json_object",
-        "temperature": any(name in request.settings for name in _SAMPLING),
-        "effort": "effort" in request.settings,
-        "seed": "seed" in request.settings,
-        "system": request.messages[0].role == "system",
-        request.max_tokens_name: True,
-    }
-    return frozenset(name for name, is_used in presence.items() if is_used)
-
-
-def without(request: ModelRequest, feature: Feature) -> ModelRequest:
-    """Return the request without a part, or with its fallback."""
-    changed: dict[str, Any]
-    match feature:
-        case "json_schema":
-            changed = {"schema": "json_object"}
-        case "json_object":
-            changed = {"schema": None}
-        case "temperature" | "effort" | "seed":
-            dropped = _SAMPLING if feature == "temperature" else (feature,)
-            settings = request.settings.items()
-            changed = {"settings": {k: value for k, value in settings if k not in dropped}}
-        case "max_tokens":
-            changed = {"max_tokens_name": "max_completion_tokens"}
-        case "max_completion_tokens":
-            changed = {"max_tokens_name": "max_tokens"}
-        case "system":
-            system, user, *turns = request.messages
-            joined = Message(user.role, f"{system.text}\n\n{user.text}")
-            changed = {"messages": (joined, *turns)}
-        case _ as unreachable:
-            assert_never(unreachable)
-    return replace(request, **changed)
+def alternatives(request: ModelRequest) -> dict[Feature, ModelRequest]:
+    """Return the parts of a request that may be refused, each with the request without it."""
+    is_short = request.max_tokens_name == "max_tokens"
+    other_name = replace(
+        request, max_tokens_name="max_completion_tokens" if is_short else "max_tokens"
+    )
+    result: dict[Feature, ModelRequest] = {request.max_tokens_name: other_name}
+    if isinstance(request.schema, Mapping):
+        result["json_schema"] = replace(request, schema="json_object")
+    elif request.schema is not None:
+        result["json_object"] = replace(request, schema=None)
+    for feature, names in _SETTINGS.items():
+        rest = {name: value for name, value in request.settings.items() if name not in names}
+        if len(rest) < len(request.settings):
+            result[feature] = replace(request, settings=rest)
+    first, *messages = request.messages
+    if first.role == "system":
+        user, *turns = messages
+        joined = Message(user.role, f"{first.text}\n\n{user.text}")
+        result["system"] = replace(request, messages=(joined, *turns))
+    return result
 
 
 _OTHER_NAME: Mapping[Feature, Feature] = {
@@ -91,8 +78,8 @@ class FeatureMemory:
         if isinstance(request.schema, Mapping) and not capabilities.json_schema:
             request = replace(request, schema="json_object" if capabilities.json_object else None)
         avoided = self._refused | self._suspected.keys()
-        while avoided and (features := features_of(request) & avoided):
-            request = without(request, min(features))
+        while avoided and (present := (smaller := alternatives(request)).keys() & avoided):
+            request = smaller[min(present)]
         return request
 
     def heed(self, request: ModelRequest, outcome: Outcome) -> None:
@@ -101,16 +88,21 @@ class FeatureMemory:
         A part that was answered before cannot be the reason of a refusal, whatever its message
         says: it may quote the prompt.
         """
+        features = alternatives(request).keys()
         if isinstance(outcome, Reply):
-            self._proven |= features_of(request)
-            self._learn(self._suspected.keys() - features_of(request))
+            self._proven |= features
+            for feature in sorted(self._suspected.keys() - features):
+                self.new_refusals[feature] = self._suspected.pop(feature)
+                self._refused.add(feature)
+                logger.warning(
+                    "%s does not take %s: %s is asked without it. The next run knows; "
+                    "capabilities in evaluation.yaml declares what a model takes",
+                    *(self._model.endpoint.model, feature, self._model.id),
+                )
             return
         avoided = self._refused | self._suspected.keys()
         for feature in outcome.refused:
-            if (
-                feature in features_of(request) - self._proven
-                and _OTHER_NAME.get(feature) not in avoided
-            ):
+            if feature in features - self._proven and _OTHER_NAME.get(feature) not in avoided:
                 if feature not in self._refused:
                     self._suspected.setdefault(feature, str(outcome))
                 outcome.remedy = "adapt"
@@ -118,26 +110,13 @@ class FeatureMemory:
 
     def suspect_form(self, request: ModelRequest, failure: RequestFailed) -> bool:
         """Suspect the form of the reply; return whether there is another form to try."""
-        features = features_of(request) - self._proven
-        for feature in _FORMS:
-            if feature in features:
-                self._suspected.setdefault(feature, str(failure))
-                failure.remedy = "adapt"
-                return True
+        features = alternatives(request).keys() - self._proven
+        for feature in features & {"json_schema", "json_object"}:
+            self._suspected.setdefault(feature, str(failure))
+            failure.remedy = "adapt"
+            return True
         return False
 
     def forget_suspicions(self) -> None:
         """Forget what was suspected, because no request without it was answered."""
         self._suspected.clear()
-
-    def _learn(self, features: Collection[Feature]) -> None:
-        for feature in sorted(features):
-            self.new_refusals[feature] = self._suspected.pop(feature)
-            self._refused.add(feature)
-            logger.warning(
-                "%s does not take %s: %s is asked without it. The next run knows; "
-                "capabilities in evaluation.yaml declares what a model takes",
-                self._model.endpoint.model,
-                feature,
-                self._model.id,
-            )

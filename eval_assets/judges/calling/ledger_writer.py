@@ -1,19 +1,13 @@
 """Writer of the ledger: a separate thread that commits everything that arrives together at once."""
 
 import asyncio
-import json
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from datetime import datetime
-from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import ModelRequest, Outcome, RequestFailed
+from eval_assets.judges.calling.requests import Outcome, RequestFailed
 from eval_assets.ledger import Attempt, CallSubject, Ledger, Reply
-
-_Result = TypeVar("_Result")
 
 
 class LedgerWriter:
@@ -26,88 +20,59 @@ class LedgerWriter:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._failure: BaseException | None = None
+        self.failure: BaseException | None = None
         self._attempts: list[Attempt] = []
         self._prompts: dict[str, str] = {}
         self._keys: list[str] = []
-        self._recorded: asyncio.Future[None] | None = None
-        self._lookup: asyncio.Future[dict[str, Reply]] | None = None
+        self._next: asyncio.Future[dict[str, Reply]] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._handing_over = threading.Lock()
 
-    async def record(self, attempt: Attempt, prompt: str) -> None:
-        """Return when an attempt, with what it asked, is committed.
+    def record(self, attempt: Attempt, prompt: str) -> "asyncio.Future[dict[str, Reply]]":
+        """Let an attempt, with what it asked, be committed as soon as possible.
 
-        Raises:
-            Exception: What the ledger raises; then nothing is recorded any more.
+        Shield the result: what a cancelled caller has handed over is committed all the same. It
+        raises what the ledger raises; then nothing is recorded any more.
         """
-        await asyncio.shield(self.hand_over(attempt, prompt))
-
-    def hand_over(self, attempt: Attempt, prompt: str) -> "asyncio.Future[None]":
-        """Let an attempt be committed as soon as possible."""
         with self._handing_over:
             self._attempts.append(attempt)
             self._prompts[attempt.call_key] = prompt
-            self._recorded = recorded = self._recorded or self._begin(self._record)
-        return recorded
+            return self._begin()
 
     async def stored_reply(self, call_key: str) -> Reply | None:
         """Return the reply to a request that is about to be sent, if there is one by now."""
         with self._handing_over:
             self._keys.append(call_key)
-            self._lookup = lookup = self._lookup or self._begin(self._look_up)
-        return (await asyncio.shield(lookup)).get(call_key)
-
-    @property
-    def has_failed(self) -> bool:
-        """Return whether the ledger has raised anything."""
-        return self._failure is not None
+            replies = self._begin()
+        return (await asyncio.shield(replies)).get(call_key)
 
     def require_working(self) -> None:
         """Raise the ledger's error, if any: nothing may be paid that cannot be stored."""
-        if self._failure is not None:
-            raise self._failure
+        if self.failure is not None:
+            raise self.failure
 
     async def close(self) -> None:
         """Wait until everything handed over is committed."""
         await asyncio.to_thread(self._thread.shutdown)
 
-    def _begin(self, write: Callable[[], _Result]) -> "asyncio.Future[_Result]":
+    def _begin(self) -> "asyncio.Future[dict[str, Reply]]":
         """Let the thread write after its current commit."""
-        # Those who wait shield it: what a cancelled caller has handed over is written all the same.
-        written = asyncio.wrap_future(self._thread.submit(write))
-        written.add_done_callback(self._heed)
-        return written
+        if self._next is None:
+            self._next = asyncio.wrap_future(self._thread.submit(self._write))
+            self._next.add_done_callback(self._heed)
+        return self._next
 
-    def _heed(self, written: "asyncio.Future[Any]") -> None:
-        """Store the ledger's error."""
-        self._failure = self._failure or written.exception()
+    def _heed(self, written: "asyncio.Future[dict[str, Reply]]") -> None:
+        self.failure = self.failure or written.exception()
 
-    def _record(self) -> None:
-        """Commit the attempts that wait; in the thread."""
+    def _write(self) -> dict[str, Reply]:
+        """Commit the attempts that wait, and look up the requests; in the thread."""
         with self._handing_over:
-            self._recorded = None
-            attempts, self._attempts = self._attempts, []
-            prompts, self._prompts = self._prompts, {}
-        self.ledger.record(attempts, prompts)
-
-    def _look_up(self) -> dict[str, Reply]:
-        """Look up the requests that wait; in the thread."""
-        with self._handing_over:
-            self._lookup = None
-            keys, self._keys = self._keys, []
-        return self.ledger.replies(keys)
-
-
-def prompt_of(request: ModelRequest) -> str:
-    """Return what is sent, as rendered: JSON of messages, settings and schema."""
-    content = {
-        "messages": [asdict(message) for message in request.messages],
-        "settings": dict(request.settings),
-        "max_tokens": request.max_tokens,
-        "schema": request.schema,
-    }
-    return json.dumps(content, ensure_ascii=False)
+            attempts, prompts, keys = self._attempts, self._prompts, self._keys
+            self._attempts, self._prompts, self._keys, self._next = [], {}, [], None
+        if attempts:
+            self.ledger.record(attempts, prompts)
+        return self.ledger.replies(keys) if keys else {}
 
 
 def attempt_row(  # noqa: PLR0913 - the columns of a row
@@ -122,7 +87,6 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
     charged_usd: float | None = None,
 ) -> Attempt:
     """Return the ledger's row for an attempt."""
-    endpoint = model.endpoint
     reply = outcome if isinstance(outcome, Reply) else None
     arrived = outcome.reply if isinstance(outcome, RequestFailed) else outcome
     usage = arrived.usage if arrived else None
@@ -130,9 +94,9 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
         call_key=request_key,
         attempt=number,
         judge_id=model.id,
-        provider=endpoint.provider,
-        base_url=endpoint.base_url,
-        model_requested=endpoint.model,
+        provider=model.endpoint.provider,
+        base_url=model.endpoint.base_url,
+        model_requested=model.endpoint.model,
         model_returned=arrived.model_returned if arrived else None,
         status=outcome.status,
         http_status=outcome.http_status,

@@ -61,13 +61,8 @@ class Limiter:
     429, or over half by an overloaded server. Then it is what was accepted, if that lowers the
     share of refusals; if it does not, they do not depend on this process, and the pace is as
     before. Without refusals it grows faster and faster. A wait that comes with 429 holds every
-    request. Waiting requests start in the order in which they came.
-
-    Args:
-        max_in_flight: Most requests at a time.
-        rates: Rates of requests and tokens; None for no such limits.
-        first_in_flight: Requests at a time at first; None for the most.
-        timeout_seconds: Longest duration of a request.
+    request. Waiting requests start in the order in which they came. The first number in flight is
+    the most by default.
     """
 
     def __init__(
@@ -107,11 +102,6 @@ class Limiter:
         self._rest, self._next_rest = 0, 2
 
     @property
-    def allowed_in_flight(self) -> int:
-        """Return the number of requests that may be in flight now."""
-        return self._allowed
-
-    @property
     def proven_in_flight(self) -> int:
         """Return the number in flight that stayed so far, without one that is being tried."""
         return self._before[0] if self._before else self._allowed
@@ -123,7 +113,9 @@ class Limiter:
                 while self._in_flight >= self._allowed:
                     self._ended.clear()
                     await self._ended.wait()
-                expected = self._expected(input_tokens)  # it may have waited long for its turn
+                # It may have waited long for its turn: estimates are corrected by earlier ones.
+                share = self._n_counted / self._n_estimated if self._n_estimated else 1.0
+                expected = round(input_tokens * share)
                 now = await self._open(expected)
                 if self._in_flight < self._allowed:  # fewer may be allowed by now
                     break
@@ -255,12 +247,6 @@ class Limiter:
             self._growth = min(1.0, 2 * self._growth)
         if self._pace > _UNLIMITED:
             self._pace = math.inf
-
-    def _expected(self, estimated: int) -> int:
-        """Return an estimate of tokens, corrected by the errors of earlier estimates."""
-        if not self._n_estimated:
-            return estimated
-        return round(estimated * self._n_counted / self._n_estimated)
 
     async def _open(self, input_tokens: int) -> float:
         """Wait until every limit allows one more request; return the time then."""

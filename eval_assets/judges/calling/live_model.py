@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -35,14 +36,8 @@ Declared = TypeVar("Declared", Judge, Generator)
 class LiveModel(Generic[Declared]):
     """A declared judge or generator, ready to receive requests.
 
-    Args:
-        declared: Its declaration.
-        endpoint: Model and server.
-        capabilities: Capabilities of the model.
-        settings: Settings sent with every request, only those that the model supports.
-        max_tokens: Most output tokens of a reply, thinking included.
-        price: Price of the model; None if it is not known.
-        unsupported: Declared settings that the model does not take.
+    The settings, which are sent with every request, are those that the model supports.
+    `max_tokens` includes thinking; the price is None if it is not known.
     """
 
     declared: Declared
@@ -51,7 +46,6 @@ class LiveModel(Generic[Declared]):
     settings: Mapping[str, Setting]
     max_tokens: int
     price: Price | None
-    unsupported: tuple[str, ...] = ()
 
     @property
     def is_at_vendor(self) -> bool:
@@ -62,20 +56,6 @@ class LiveModel(Generic[Declared]):
     def id(self) -> str:
         """Name of the judge or generator in every table."""
         return self.declared.id
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """Cautions for comparisons of its replies and costs with others, in sentences."""
-        model = self.endpoint.model
-        sentences = []
-        if self.unsupported:
-            names = ", ".join(self.unsupported)
-            sentences.append(f"{model} takes no {names}: {self.id} is asked without")
-        if self.price is None:
-            sentences.append(
-                f"the price of {model} is not known, so neither is the cost of {self.id}"
-            )
-        return tuple(sentences)
 
     def cost_usd(self, usage: Usage | None) -> float | None:
         """Return the cost of a request; None if tokens or price are not known."""
@@ -107,6 +87,11 @@ class LiveModel(Generic[Declared]):
 AnyLiveModel = LiveModel[Judge] | LiveModel[Generator]
 
 
+def unbatched(model: LiveModel[Judge]) -> LiveModel[Judge]:
+    """Return a judge that is not asked in batches."""
+    return replace(model, declared=replace(model.declared, batch=False))
+
+
 def live_judges(
     evaluation: Evaluation, *, environ: Mapping[str, str], today: date
 ) -> list[LiveModel[Judge]]:
@@ -114,33 +99,22 @@ def live_judges(
 
     Endpoints may come from the environment; prices are those of the day.
     """
-    return [
-        _live_model(
-            judge, evaluation=evaluation, defaults=_JUDGE_SETTINGS, environ=environ, today=today
-        )
-        for judge in evaluation.live_judges
-    ]
-
-
-def unbatched(model: LiveModel[Judge]) -> LiveModel[Judge]:
-    """Return a judge that is not asked in batches."""
-    return replace(model, declared=replace(model.declared, batch=False))
+    ready = partial(_live_model, evaluation, defaults=_JUDGE_SETTINGS, environ=environ, today=today)
+    return [ready(judge) for judge in evaluation.live_judges]
 
 
 def live_generators(
     evaluation: Evaluation, *, environ: Mapping[str, str], today: date
 ) -> list[LiveModel[Generator]]:
     """Return the declared generators, ready to receive requests; see `live_judges`."""
-    return [
-        _live_model(generator, evaluation=evaluation, defaults={}, environ=environ, today=today)
-        for generator in evaluation.generators
-    ]
+    ready = partial(_live_model, evaluation, defaults={}, environ=environ, today=today)
+    return [ready(generator) for generator in evaluation.generators]
 
 
 def _live_model(
+    evaluation: Evaluation,
     declared: Declared,
     *,
-    evaluation: Evaluation,
     defaults: Mapping[str, Setting],
     environ: Mapping[str, str],
     today: date,
@@ -154,28 +128,14 @@ def _live_model(
     settings = {**defaults, **declared.settings}
     fallback = _MAX_TOKENS_THINKING if capabilities.thinks else _MAX_TOKENS
     max_tokens = int(settings.pop("max_tokens", fallback))
-    supported = {name: value for name, value in settings.items() if _takes(capabilities, name)}
+    # A setting that the table does not know is the user's risk.
+    takes = dict.fromkeys(("temperature", "top_p", "top_k"), capabilities.temperature)
+    takes |= {"effort": capabilities.effort, "seed": capabilities.seed}
     return LiveModel(
         declared=declared,
         endpoint=Endpoint(vendor, base_url, model),
         capabilities=capabilities,
-        settings=supported,
+        settings={name: value for name, value in settings.items() if takes.get(name, True)},
         max_tokens=max_tokens,
         price=price_of(model, on=today, overrides=evaluation.prices),
-        unsupported=tuple(
-            name for name in declared.settings if name in settings.keys() - supported
-        ),
     )
-
-
-def _takes(capabilities: Capabilities, setting: str) -> bool:
-    """Return whether a setting may be sent; one that the table does not know is the user's risk."""
-    match setting:
-        case "temperature" | "top_p" | "top_k":
-            return capabilities.temperature
-        case "effort":
-            return capabilities.effort
-        case "seed":
-            return capabilities.seed
-        case _:
-            return True

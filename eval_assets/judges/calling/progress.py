@@ -32,9 +32,8 @@ class Estimate:
         """Count a request."""
         n_thinking = _EXPECTED_THINKING_TOKENS if self.model.capabilities.thinks else 0
         n_output = min(request.max_tokens, _EXPECTED_OUTPUT_TOKENS + n_thinking)
-        usage = Usage(request.estimated_tokens, n_output)
-        cost = self.model.cost_usd(usage)
-        self.merge(Estimate(self.model, 1, usage.input_tokens, usage.output_tokens, cost))
+        cost = self.model.cost_usd(Usage(request.estimated_tokens, n_output))
+        self.merge(Estimate(self.model, 1, request.estimated_tokens, n_output, cost))
 
     def merge(self, other: "Estimate") -> None:
         """Add another estimate of the same model."""
@@ -74,7 +73,6 @@ class ModelSummary:
         estimate: What was expected before the first request.
         statuses: Ratings or responses by status.
         n_attempts: Requests sent in this run, retries included.
-        n_replies: Replies to them.
         n_unpriced: Replies whose cost is not known.
         n_from_ledger: Ratings or responses that were answered before and not asked for again.
         known_usd: Cost in this run, as far as it is known.
@@ -100,26 +98,13 @@ class ModelSummary:
         """Cost in this run; None if some of it is not known."""
         return None if self.n_unpriced else self.known_usd
 
-    def count_estimate(self, charged_usd: float, *, more_usd: float) -> None:
-        """Count an attempt whose cost is not known, and its possible cost beyond the charge."""
-        self.estimated_usd += charged_usd
-        self.uncertain_usd += more_usd
-
-    def count_reply(self, cost_usd: float | None) -> None:
-        """Count a reply and its cost, None if that is not known."""
-        self.n_replies += 1
-        self.n_unpriced += cost_usd is None
-        self.known_usd += cost_usd or 0.0
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
     """Requests of a run and their outcomes.
 
-    Args:
-        models: Summary of each judge or generator.
-        counted_usd: What counts towards the budget: unknown costs as the most that they can be.
-        budget_left_usd: What the run might still have spent; None without a cap.
+    `counted_usd` counts towards the budget: unknown costs as the most that they can be.
+    `budget_left_usd` is None without a cap.
     """
 
     models: tuple[ModelSummary, ...]
@@ -172,22 +157,9 @@ class Progress:
         )
 
 
-@dataclass(frozen=True)
-class Shortfall:
-    """A budget that is smaller than the estimated cost."""
-
-    estimated_usd: float
-    left_usd: float
-
-    def __str__(self) -> str:
-        return (
-            f"the budget leaves {self.left_usd:.4f} USD, the estimate is {self.estimated_usd:.4f} "
-            "USD: the run probably ends before everything is asked"
-        )
-
-
-Report = Callable[[Progress | Estimate | Shortfall], None]
-"""Receives the estimates before the first request, and the progress every few seconds."""
+Report = Callable[[Progress | Estimate | str], None]
+"""Receives the estimates before the first request, a warning if the budget is smaller, and the
+progress every few seconds."""
 
 
 def report_estimates(
@@ -198,12 +170,15 @@ def report_estimates(
         report(estimate)
     estimated_usd = _total([estimate.cost_usd for estimate in estimates])
     if left_usd is not None and estimated_usd is not None and estimated_usd > left_usd:
-        report(Shortfall(estimated_usd, left_usd))
+        report(
+            f"the budget leaves {left_usd:.4f} USD, the estimate is {estimated_usd:.4f} USD: "
+            "the run probably ends before everything is asked"
+        )
 
 
-def log_report(report: Progress | Estimate | Shortfall) -> None:
+def log_report(report: Progress | Estimate | str) -> None:
     """Write a report to the log."""
-    logger.log(logging.WARNING if isinstance(report, Shortfall) else logging.INFO, "%s", report)
+    logger.log(logging.WARNING if isinstance(report, str) else logging.INFO, "%s", report)
 
 
 def _total(costs: Sequence[float | None]) -> float | None:

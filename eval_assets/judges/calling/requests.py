@@ -3,14 +3,13 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from eval_assets.config.judges import Setting, Vendor
 from eval_assets.config.models import MaxTokensName
 from eval_assets.ledger import Batch, FailureStatus, Reply
-from eval_assets.wording import counted
 
 Role = Literal["system", "user", "assistant"]
 
@@ -82,6 +81,17 @@ class ModelRequest:
         )
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
+    @property
+    def prompt(self) -> str:
+        """What is sent, as rendered: JSON of messages, settings and schema."""
+        content = {
+            "messages": [asdict(message) for message in self.messages],
+            "settings": dict(self.settings),
+            "max_tokens": self.max_tokens,
+            "schema": self.schema,
+        }
+        return json.dumps(content, ensure_ascii=False)
+
     @cached_property
     def n_bytes(self) -> int:
         """Length of the input in bytes of UTF-8: no vendor counts more tokens than that."""
@@ -100,10 +110,12 @@ Remedy = Literal["retry", "adapt", "give_up", "stop"]
 asking the model."""
 
 
+@dataclass(eq=False)
 class RequestFailed(Exception):  # noqa: N818 - named for what happened, as TimeoutError is
-    """A request without a reply; the message is the reason in one line, without any key.
+    """A request without a reply.
 
     Args:
+        message: The reason in one line, without any key.
         remedy: Response to the failure.
         status: Status of the attempt in the ledger, and of the unit.
         http_status: HTTP status; None if no response arrived.
@@ -116,61 +128,27 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         body: Body that arrived in place of a reply, if it may have been one.
         request_id: The vendor's name of the request.
         reply: A reply that arrived and does not count, though it is paid.
+        is_sent: Whether the request was sent.
     """
 
-    def __init__(  # noqa: PLR0913 - the data of a ledger row and the limiter
-        self,
-        message: str,
-        *,
-        remedy: Remedy,
-        status: FailureStatus = "api_error",
-        http_status: int | None = None,
-        retry_after_seconds: float | None = None,
-        is_overload: bool = False,
-        is_filtered: bool = False,
-        may_be_billed: bool = False,
-        refused: tuple[Feature, ...] = (),
-        may_be_form: bool = False,
-        body: str | None = None,
-        request_id: str | None = None,
-        reply: Reply | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.remedy: Remedy = remedy
-        self.status: FailureStatus = status
-        self.http_status = http_status
-        self.retry_after_seconds = retry_after_seconds
-        self.is_overload = is_overload
-        self.is_filtered = is_filtered
-        self.may_be_billed = may_be_billed
-        self.refused = refused
-        self.may_be_form = may_be_form
-        self.body = body
-        self.request_id = request_id
-        self.reply = reply
+    message: str
+    _: KW_ONLY
+    remedy: Remedy = "give_up"
+    status: FailureStatus = "api_error"
+    http_status: int | None = None
+    retry_after_seconds: float | None = None
+    is_overload: bool = False
+    is_filtered: bool = False
+    may_be_billed: bool = False
+    refused: tuple[Feature, ...] = ()
+    may_be_form: bool = False
+    body: str | None = None
+    request_id: str | None = None
+    reply: Reply | None = None
+    is_sent: bool = True
 
-
-class Unsent(RequestFailed):
-    """A request that was not sent; the message is the reason."""
-
-    def __init__(self, message: str, *, status: FailureStatus) -> None:
-        super().__init__(message, remedy="give_up", status=status)
-
-
-class BatchRefused(RequestFailed):
-    """A batch that the vendor refused as a whole."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, remedy="stop")
-
-
-class BatchIncomplete(RequestFailed):
-    """A batch whose results end before the vendor's own counts; `outcomes` are those that came."""
-
-    def __init__(self, outcomes: Mapping[str, "Outcome"], *, n_expected: int) -> None:
-        message = f"its results hold {len(outcomes)} of {counted(n_expected, 'request')}"
-        super().__init__(message, remedy="stop")
-        self.outcomes = outcomes
+    def __str__(self) -> str:
+        return self.message
 
 
 class BatchUndecided(Exception):  # noqa: N818 - as above
@@ -179,6 +157,21 @@ class BatchUndecided(Exception):  # noqa: N818 - as above
 
 Outcome = Reply | RequestFailed
 """Outcome of a request."""
+
+
+@dataclass(frozen=True)
+class BatchResults:
+    """Results of a batch that has ended.
+
+    Args:
+        outcomes: Outcomes by request key; some may be missing.
+        n_expected: Number of outcomes by the vendor's counts: a download may end early unnoticed.
+        failure: Outcome of the requests that have none.
+    """
+
+    outcomes: Mapping[str, Outcome]
+    n_expected: int
+    failure: RequestFailed
 
 
 class Client(Protocol):
@@ -202,16 +195,8 @@ class Client(Protocol):
             BatchUndecided: If that is not known before another batch has ended.
         """
 
-    async def has_ended(self, batch_id: str) -> bool:
-        """Return whether a batch has ended at the vendor."""
-
-    async def collect_batch(self, batch_id: str) -> Mapping[str, Outcome]:
-        """Return the outcomes of an ended batch by request key; some may be missing.
-
-        Raises:
-            BatchRefused: If the vendor refused the batch as a whole.
-            BatchIncomplete: If fewer arrived than the vendor counts.
-        """
+    async def collect_batch(self, batch_id: str) -> BatchResults | None:
+        """Return the results of a batch; None while the vendor works on it."""
 
     async def close(self) -> None:
         """Close the connections."""

@@ -19,8 +19,8 @@ async def run_tasks(
 ) -> None:
     """Run all tasks, models concurrently, and report every few seconds.
 
-    Each model's tasks start in order. A task that fails leaves the others alone; failed requests do
-    not make a task fail.
+    Each model's tasks start in order, as its client has room. A task that fails leaves the others
+    alone; failed requests do not make a task fail.
 
     Raises:
         BaseException: What the first failed task raised, when all are done.
@@ -31,15 +31,25 @@ async def run_tasks(
     for client, _ in work:
         _ = client.connections.first  # connected before the clock runs
     scheduler = _Scheduler(work)
-    reporter = asyncio.create_task(_report_regularly(scheduler, report))
+    reporter = asyncio.create_task(scheduler.report_regularly(report))
     # To look through all that is imported takes a full collection over 0.1 s, in which no reply is
     # committed.
     gc.freeze()
     try:
-        await scheduler.run()
+        async with asyncio.TaskGroup() as beginning:
+            for client, tasks in work:
+                beginning.create_task(scheduler.begin(client, tasks))
+        while scheduler.running:
+            await asyncio.wait(scheduler.running)
+    except asyncio.CancelledError:
+        if not scheduler.failures:
+            raise
     finally:
         gc.unfreeze()
-        reporter.cancel()
+        for task in (reporter, *scheduler.running):
+            task.cancel()
+    if scheduler.failures:
+        raise scheduler.failures[0]
     report(scheduler.progress())
 
 
@@ -47,69 +57,44 @@ class _Scheduler:
     """Starts tasks and counts those that are done."""
 
     def __init__(self, work: Sequence[tuple[AnyModelClient, Sequence[Task]]]) -> None:
+        self.running: set[asyncio.Task[bool]] = set()
+        self.failures: list[BaseException] = []
         self._work = work
-        self._n_total = sum(len(tasks) for _, tasks in work)
-        self._n_done = 0
-        self._n_failed = 0
-        self._running: set[asyncio.Task[bool]] = set()
-        self._failure: BaseException | None = None
-        self._main: asyncio.Task[Any] | None = None
+        self._successes: list[bool] = []
+        self._main = asyncio.current_task()
         self._started = asyncio.get_running_loop().time()
 
-    async def run(self) -> None:
-        """Run all tasks; raise the error of the first failed one."""
-        self._main = asyncio.current_task()
-        try:
-            async with asyncio.TaskGroup() as beginning:
-                for client, tasks in self._work:
-                    beginning.create_task(self._begin(client, tasks))
-            while self._running:
-                await asyncio.wait(self._running)
-        except asyncio.CancelledError:
-            if self._failure is None:
-                raise
-        finally:
-            for task in self._running:
-                task.cancel()
-        if self._failure is not None:
-            raise self._failure
-
-    def progress(self) -> Progress:
-        """Return the progress of the run."""
-        return Progress(
-            n_done=self._n_done,
-            n_failed=self._n_failed,
-            n_total=self._n_total,
-            spent_usd=sum(client.summary.known_usd for client, _ in self._work),
-            elapsed_seconds=asyncio.get_running_loop().time() - self._started,
-        )
-
-    async def _begin(self, client: AnyModelClient, tasks: Sequence[Task]) -> None:
-        """Start tasks as the client has room for open units, never all units at once."""
+    async def begin(self, client: AnyModelClient, tasks: Sequence[Task]) -> None:
         for task in tasks:
             await client.open_tasks.acquire()
-            running = asyncio.create_task(task())
-            self._running.add(running)
+            self.running.add(running := asyncio.create_task(task()))
             running.add_done_callback(self._end)
             running.add_done_callback(lambda _: client.open_tasks.release())
             # Models take turns, so that a budget which runs out leaves pairs of scores, not one
             # judge.
             await asyncio.sleep(0)
 
+    async def report_regularly(self, report: Report) -> None:
+        while True:
+            await asyncio.sleep(SECONDS_BETWEEN_REPORTS)
+            report(self.progress())
+
+    def progress(self) -> Progress:
+        n_done = len(self._successes)
+        return Progress(
+            n_done=n_done,
+            n_failed=n_done - sum(self._successes),
+            n_total=sum(len(tasks) for _, tasks in self._work),
+            spent_usd=sum(client.summary.known_usd for client, _ in self._work),
+            elapsed_seconds=asyncio.get_running_loop().time() - self._started,
+        )
+
     def _end(self, task: asyncio.Task[bool]) -> None:
-        """Count a task that is done."""
-        self._running.discard(task)
+        self.running.discard(task)
         if task.cancelled():
             return
         if (failure := task.exception()) is not None:
-            self._failure = self._failure or failure
+            self.failures.append(failure)
             if not isinstance(failure, Exception) and self._main is not None:
                 self._main.cancel()  # an interruption ends everything
-        self._n_done += 1
-        self._n_failed += failure is not None or not task.result()
-
-
-async def _report_regularly(scheduler: _Scheduler, report: Report) -> None:
-    while True:
-        await asyncio.sleep(SECONDS_BETWEEN_REPORTS)
-        report(scheduler.progress())
+        self._successes.append(failure is None and task.result())

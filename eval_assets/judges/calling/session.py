@@ -16,13 +16,12 @@ import numpy as np
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.judges.calling.budget import Budget
-from eval_assets.judges.calling.client import AnyModelClient, ModelClient, RetryPolicy
+from eval_assets.judges.calling.client import AnyModelClient, ModelClient, RetryPolicy, Shared
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
 from eval_assets.judges.calling.progress import Report, log_report
-from eval_assets.judges.calling.requests import Outcome
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
@@ -41,20 +40,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class RequestOptions:
     """Options for sending requests.
 
-    Args:
-        api_keys: Keys by id of the judge or generator.
-        budget_usd: Most that may be spent; None for no cap but those of the ledger.
-        report: Receives the estimates before the first request, and the progress.
-        retry: When a failed request is sent again.
-        seed: Seed of the retries' jitter.
-        ask_again: Statuses of ratings that are requested again, although they are in the ledger.
+    Keys are by id of the judge or generator; without a budget the caps of the ledger hold. Ratings
+    of the statuses `ask_again` are requested again, although they are in the ledger.
     """
 
     api_keys: Mapping[str, str] = field(repr=False)
     budget_usd: float | None = None
     report: Report = log_report
     retry: RetryPolicy = field(default_factory=RetryPolicy)
-    seed: int = 0
     ask_again: frozenset[Status] = frozenset()
 
 
@@ -95,13 +88,12 @@ async def open_clients(
 
     This also happens after an error inside.
     """
-    rng = np.random.default_rng(options.seed)
-    tasks: dict[str, asyncio.Task[Outcome]] = {}
-    writer = LedgerWriter(ledger)
+    rng = np.random.default_rng(0)
+    shared = Shared(LedgerWriter(ledger), budget, options.retry, rng, options.ask_again)
     limiters: dict[str, Limiter] = {}
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
     clients: list[ModelClient[Declared]] = []
-    async with _interruptible(clients, tasks) as interruption, AsyncExitStack() as stack:
+    async with _interruptible(clients, shared.tasks) as interruption, AsyncExitStack() as stack:
         for model in models:
             endpoint, account = model.endpoint, _account(model, options)
             memory = await asyncio.to_thread(
@@ -116,25 +108,26 @@ async def open_clients(
                 limiters[account] = _limiter(
                     account, sharing, ledger, known_in_flight=memory.in_flight, retry=options.retry
                 )
-            client = ModelClient(
-                model,
-                connections,
-                limiter=limiters[account],
-                writer=writer,
-                budget=budget,
-                retry=options.retry,
-                rng=rng,
-                refused=memory.refused,
-                tasks=tasks,
-                is_known=memory.in_flight is not None or options.retry.counts_overload,
-                ask_again=options.ask_again,
+            limiter = limiters[account]
+            clients.append(
+                ModelClient(model, connections, limiter=limiter, shared=shared, memory=memory)
             )
-            clients.append(client)
-        stack.push_async_callback(writer.close)
-        stack.push_async_callback(_remember, clients, ledger)
-        stack.push_async_callback(_cancel, tasks)
-        stack.callback(interruption.leave)
-        yield clients
+        try:
+            yield clients
+        finally:
+            interruption.leave()
+            # When a run ends early, no task waits for some requests any more.
+            unfinished = [task for task in shared.tasks.values() if not task.done()]
+            for task in unfinished:
+                task.cancel()
+            await asyncio.gather(*unfinished, return_exceptions=True)
+            await shared.writer.close()
+            for client in clients:
+                endpoint, memory = client.model.endpoint, client.memory
+                if memory != EndpointMemory():
+                    await asyncio.to_thread(
+                        ledger.remember_endpoint, endpoint.base_url, endpoint.model, memory
+                    )
 
 
 def _account(model: AnyLiveModel, options: RequestOptions) -> str:
@@ -180,24 +173,6 @@ def _limiter(
     )
 
 
-async def _remember(clients: Sequence[AnyModelClient], ledger: Ledger) -> None:
-    """Store what each server takes and how many requests in flight it serves."""
-    for client in clients:
-        endpoint, memory = client.model.endpoint, client.memory
-        if memory != EndpointMemory():
-            await asyncio.to_thread(
-                ledger.remember_endpoint, endpoint.base_url, endpoint.model, memory
-            )
-
-
-async def _cancel(tasks: Mapping[str, asyncio.Task[Outcome]]) -> None:
-    """Cancel requests that no task waits for any more, when a run ends early."""
-    unfinished = [task for task in tasks.values() if not task.done()]
-    for task in unfinished:
-        task.cancel()
-    await asyncio.gather(*unfinished, return_exceptions=True)
-
-
 class _Interruption:
     """End of a run that is asked to stop: the first signal lets requests in flight finish.
 
@@ -210,20 +185,16 @@ class _Interruption:
         self.received: list[signal.Signals] = []
         self._clients = clients
         self._tasks = tasks
-        if (main := asyncio.current_task()) is None:
-            raise RuntimeError("requests are sent in a task")
-        self._main: asyncio.Task[Any] = main
+        self._main = asyncio.current_task()
         self._draining: asyncio.Task[None] | None = None
         self._has_left = False
 
     def receive(self, number: signal.Signals) -> None:
         """Let requests in flight finish; end at once at a second signal."""
         self.received.append(number)
-        if self._has_left:
-            return
-        if self._draining is None:
+        if not self._has_left and self._draining is None:
             self._draining = asyncio.create_task(self._drain())
-        else:
+        elif not self._has_left and self._main is not None:
             self._main.cancel()
 
     def leave(self) -> None:
@@ -232,37 +203,28 @@ class _Interruption:
         if self._draining is not None:
             self._draining.cancel()
 
-    async def deliver(self) -> None:
-        """Deliver the signal to its previous handler, if any."""
-        if self.received:
-            self._main.uncancel()
-            signal.raise_signal(self.received[0])
-            await asyncio.sleep(0)  # a handler may have cancelled this task
-            raise KeyboardInterrupt
-
     async def _drain(self) -> None:
         """Send no more requests, and wait for those in flight."""
         in_flight: set[asyncio.Task[Any]] = set()
         for client in self._clients:
             client.summary.stopped = client.summary.stopped or "interrupted"
-            in_flight |= client.in_flight
+            in_flight.update(client.in_flight)
         for task in set(self._tasks.values()) - in_flight:
             task.cancel()
         if in_flight:
             logger.warning(
                 "interrupted: waiting up to %g s for %s in flight; interrupt again to end now",
-                GRACE_SECONDS,
-                counted(len(in_flight), "request"),
+                *(GRACE_SECONDS, counted(len(in_flight), "request")),
             )
             _, late = await asyncio.wait(in_flight, timeout=GRACE_SECONDS)
             n_ended = len(in_flight) - len(late)
+            are = "is" if n_ended == 1 else "are"
             logger.warning(
                 "%s in flight ended and %s stored, %d given up",
-                counted(n_ended, "request"),
-                "is" if n_ended == 1 else "are",
-                len(late),
+                *(counted(n_ended, "request"), are, len(late)),
             )
-        self._main.cancel()
+        if self._main is not None:
+            self._main.cancel()
 
 
 @asynccontextmanager
@@ -287,4 +249,10 @@ async def _interruptible(
         for number, handler in handlers.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)
-    await interruption.deliver()
+    if interruption.received:
+        # The signal goes to its previous handler, if any, which may cancel this task.
+        if (main := asyncio.current_task()) is not None:
+            main.uncancel()
+        signal.raise_signal(interruption.received[0])
+        await asyncio.sleep(0)
+        raise KeyboardInterrupt

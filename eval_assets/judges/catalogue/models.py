@@ -26,10 +26,7 @@ Life = Literal["alive", "ends_soon", "retired"]
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """The lifecycle of a model, and the last day of requests if one is announced.
-
-    An unknown model is alive.
-    """
+    """The lifecycle of a model, and the last day of requests if one is announced."""
 
     state: Life
     ends_on: date | None
@@ -84,9 +81,11 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
         >>> price_of("llama3.2", on=date(2026, 11, 1), overrides={}) is None
         True
     """
-    if (override := _snapshot_of(model, overrides)) is not None:
-        return override
     name = _bare(model)
+    prices = {key.lower(): price for key, price in overrides.items()}
+    # An override of a model is one of its dated snapshots too.
+    if (override := prices.get(name, prices.get(_SNAPSHOT.sub("", name)))) is not None:
+        return override
     if ":" in name:  # a tag of Ollama, which serves without a price what vendors sell
         return None
     from genai_prices import Usage, calc_price
@@ -95,15 +94,15 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
     try:
         # At noon (UTC): discounts by time of day are at night.
         at = datetime.combine(on, time(12), tzinfo=UTC)
-        prices = calc_price(Usage(), name, genai_request_timestamp=at).model_price
+        sold = calc_price(Usage(), name, genai_request_timestamp=at).model_price
     except LookupError:
         return None
     long_prompt_tokens, factors, usd = None, [1.0], []
     for unit in (
-        prices.input_mtok,
-        prices.output_mtok,
-        prices.cache_read_mtok,
-        prices.cache_write_mtok,
+        sold.input_mtok,
+        sold.output_mtok,
+        sold.cache_read_mtok,
+        sold.cache_write_mtok,
     ):
         base = unit.base if isinstance(unit, TieredPrices) else unit
         usd.append(None if base is None else float(base))
@@ -127,10 +126,8 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
 def known_models(*, on: date, names: Iterable[str]) -> list[KnownModel]:
     """Return models with their prices of a day, by family and name.
 
-    Args:
-        on: The day.
-        names: Parts of names to look for, and names of other vendors' models; empty for all models
-            of the two vendors that have a price or an end.
+    They are those of the two vendors that have a price or an end. `names` are parts of names to
+    look for, and names of other vendors' models.
     """
     from genai_prices.data import providers
 
@@ -187,17 +184,11 @@ def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dic
     """
     families: dict[str, list[str]] = {}
     for model in models:
-        families.setdefault(_family_of(model, overrides=overrides), []).append(model)
+        # A part of the name names the family: "organisation/model", or "model/prompt".
+        parts = [capabilities_of(part, overrides=overrides) for part in reversed(model.split("/"))]
+        known = (part.family for part in parts if part.family != UNKNOWN_FAMILY)
+        families.setdefault(next(known, model.lower()), []).append(model)
     return {family: members for family, members in families.items() if len(members) > 1}
-
-
-def _family_of(model: str, *, overrides: Mapping[str, Any]) -> str:
-    """Return the family named by a part of the name: "organisation/model", or "model/prompt"."""
-    for part in reversed(model.split("/")):
-        family = capabilities_of(part, overrides=overrides).family
-        if family != UNKNOWN_FAMILY:
-            return family
-    return model.lower()
 
 
 def _fitting(model: str, entries: Mapping[str, Entry]) -> Entry | None:
@@ -205,13 +196,6 @@ def _fitting(model: str, entries: Mapping[str, Entry]) -> Entry | None:
     name = _bare(model)
     fitting = [key for key in entries if re.match(rf"{re.escape(key.lower())}(?![^-.:@])", name)]
     return entries[max(fitting, key=len)] if fitting else None
-
-
-def _snapshot_of(model: str, entries: Mapping[str, Entry]) -> Entry | None:
-    """Return the entry of the model, or of the model that it is a dated snapshot of."""
-    names = {key.lower(): entry for key, entry in entries.items()}
-    name = _bare(model)
-    return names.get(name, names.get(_SNAPSHOT.sub("", name)))
 
 
 def _bare(model: str) -> str:

@@ -1,8 +1,10 @@
 """Anthropic's messages and message batches."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 import anthropic
 
@@ -14,13 +16,8 @@ from eval_assets.judges.calling.requests import (
     RequestFailed,
 )
 from eval_assets.judges.clients.failures import named, outcome_of
-from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
-from eval_assets.judges.clients.official import (
-    OfficialClient,
-    complete,
-    http_client,
-    without_conflicts,
-)
+from eval_assets.judges.clients.fields import mapping, status_of, text_of, token_count
+from eval_assets.judges.clients.official import OfficialClient
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -38,20 +35,15 @@ _CLOCKS_DIFFER = timedelta(minutes=1)
 class AnthropicClient(OfficialClient):
     """The client of Anthropic's API, whose base URL does not contain the version."""
 
+    sdk_class = anthropic.AsyncAnthropic
+    errors: ClassVar[ModuleType] = anthropic
     chat_path = "/v1/messages"
     batches_path = "/v1/messages/batches"
     request_id_header = "request-id"
     page_name = "after_id"
-
-    def __init__(self, *, base_url: str, api_key: str, keys: Collection[str]) -> None:
-        sdk = anthropic.AsyncAnthropic(
-            api_key=api_key,
-            base_url=base_url,
-            max_retries=0,
-            timeout=None,
-            http_client=http_client(anthropic),
-        )
-        super().__init__(sdk, anthropic, keys=keys)
+    batch_state = "processing_status"
+    ended_states = ("ended",)
+    counted_results = ("succeeded", "errored", "canceled", "expired")
 
     def _request_body(self, request: ModelRequest) -> dict[str, Any]:
         settings = dict(request.settings)
@@ -108,67 +100,41 @@ class AnthropicClient(OfficialClient):
             created_at = _moment(listed.get("created_at"))
             if created_at is None or created_at < batch.intended_at - _CLOCKS_DIFFER:
                 break
-            batch_id, n_requests = listed.get("id"), _n_requests(listed)
+            batch_id, counts = listed.get("id"), mapping(listed.get("request_counts"))
+            n_requests = sum(token_count(n) or 0 for n in counts.values())
             if (
                 not isinstance(batch_id, str)
                 or batch_id in known_ids
-                or n_requests != len(batch.call_keys)
+                or n_requests != len(batch.subjects)
                 or created_at > batch.intended_at + _SUBMITTED_WITHIN
             ):
                 continue
             # Other evaluations of the account have batches of this size as well.
-            if not await self.has_ended(batch_id):
+            if (results := await self.collect_batch(batch_id)) is None:
                 raise BatchUndecided
-            keys = {key for key, _ in await self._results(batch_id)}
-            if not keys.isdisjoint(batch.call_keys):
+            if not batch.subjects.keys().isdisjoint(results.outcomes):
                 return batch_id
         return None
 
-    async def has_ended(self, batch_id: str) -> bool:
-        """Return whether a batch can be collected."""
-        return bool((await self._batch(batch_id))["processing_status"] == "ended")
+    def _result_paths(self, batch: Mapping[str, Any]) -> list[str]:
+        return [f"{self.batches_path}/{batch.get('id')}/results"]
 
-    async def collect_batch(self, batch_id: str) -> Mapping[str, Outcome]:
-        """Return the outcomes of a batch."""
-        listed = await self._batch(batch_id)
-        results = await self._results(batch_id)
-        outcomes = without_conflicts((key, self._outcome(result)) for key, result in results)
-        return complete(outcomes, n_expected=_n_requests(listed))
+    def _refusal_of(self, batch: Mapping[str, Any]) -> None:
+        """Return None: a bad request fails alone."""
 
-    async def _batch(self, batch_id: str) -> Mapping[str, Any]:
-        response = await self.get(f"{self.batches_path}/{batch_id}")
-        return self.batch_in(response, key="processing_status")
-
-    async def _results(self, batch_id: str) -> list[tuple[str, Mapping[str, Any]]]:
-        """Return the results of a batch, each with its request key."""
-        response = await self.get(f"{self.batches_path}/{batch_id}/results")
-        results: list[tuple[str, Mapping[str, Any]]] = []
-        for line in response.text.splitlines():
-            match decoded(line):
-                case {"custom_id": str(key), "result": dict() as result}:
-                    results.append((key, result))
-        return results
-
-    def _outcome(self, result: Mapping[str, Any]) -> Outcome:
-        """Return the outcome of one request of a batch."""
-        match result:
+    def _batched_outcome(self, result: Mapping[str, Any]) -> Outcome:
+        match result.get("result"):
             case {"type": "succeeded", "message": message}:
-                return self.read_batched_reply(message)
+                return self.read_reply(json.dumps(message))
             case {"type": "errored", "error": error}:
                 # Batches have no HTTP status; the kind of error determines the equivalent one.
                 kind = mapping(mapping(error).get("error")).get("type")
                 status = 400 if kind == "invalid_request_error" else 500
                 request_id = mapping(error).get("request_id")
                 return outcome_of(self.failure_in(error, http_status=status, request_id=request_id))
-            case _:
-                ended = named(result.get("type", "no result"), keys=self.keys)
+            case other:
+                ended = named(mapping(other).get("type", "no result"), keys=self.keys)
                 return RequestFailed(f"the request ended in its batch: {ended}", remedy="retry")
-
-
-def _n_requests(listed: Mapping[str, Any]) -> int:
-    """Return the number of a batch's requests by the vendor's counts; 0 without counts."""
-    counts = mapping(listed.get("request_counts")).values()
-    return sum(token_count(n) or 0 for n in counts)
 
 
 def _moment(text: object) -> datetime | None:

@@ -5,7 +5,7 @@ import re
 import socket
 import ssl
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import ModuleType
@@ -110,34 +110,38 @@ def failure_of(
     http_status: int,
     body: object,
     headers: Mapping[str, str],
-    request_id: str | None,
+    request_id: object,
     keys: Collection[str],
 ) -> RequestFailed:
     """Return the failure of an error response, with a message that contains none of the keys."""
     kind, message = _kind_and_message(body)
     text = f"{kind} {message} {_details(body).get('param')}".lower()
     is_overload = http_status in _OVERLOADED
-    line = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
     refused = [
         feature
         for feature, words in _REFUSED.items()
         if http_status in _INVALID and any(word in text for word in words)
     ]
     whole = f"{text} {body}"
+    metadata = mapping(_details(body).get("metadata"))
+    is_filtered = (http_status in _INVALID and any(words in text for words in _FILTERED)) or (
+        http_status == _FORBIDDEN
+        and (any(words in text for words in _MODERATED) or "flagged_input" in metadata)
+    )
     may_be_form = http_status not in _NOT_FORM and not _ABOUT_ACCOUNT.search(whole)
     if may_be_form and _ABOUT_FORM.search(whole):
         refused += [feature for feature in _FORMS if feature not in refused]
     return RequestFailed(
-        named(line, keys=keys),
+        named(f"{f'{http_status} {kind}'.strip()}: {message}", keys=keys),
         remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
         http_status=http_status,
         retry_after_seconds=_requested_wait(headers, body if is_overload else None),
         is_overload=is_overload,
-        is_filtered=_is_filtered(http_status, body, text),
+        is_filtered=is_filtered,
         may_be_billed=http_status >= _SERVER_ERROR and http_status != _ANTHROPIC_OVERLOADED,
         refused=tuple(refused),
         may_be_form=may_be_form and http_status != _UNAVAILABLE,
-        request_id=None if request_id is None else named(request_id, keys=keys),
+        request_id=named(request_id, keys=keys) if request_id else None,
     )
 
 
@@ -190,15 +194,6 @@ def _remedy(http_status: int, *, kind: str, message: str) -> Remedy:
     return "give_up"
 
 
-def _is_filtered(http_status: int, body: object, text: str) -> bool:
-    """Return whether a filter withheld the reply because of this one input."""
-    if http_status in _INVALID:
-        return any(words in text for words in _FILTERED)
-    metadata = mapping(_details(body).get("metadata"))
-    is_moderated = any(words in text for words in _MODERATED) or "flagged_input" in metadata
-    return http_status == _FORBIDDEN and is_moderated
-
-
 def _details(body: object) -> Mapping[str, Any]:
     """Return the object that describes an error, which SDKs may have extracted from the body."""
     if isinstance(body, list) and body:  # Gemini, on its compatible endpoint
@@ -223,7 +218,9 @@ def _requested_wait(headers: Mapping[str, str], body: object) -> float | None:
 
     The body and the headers of limits are read only if `body` is given.
     """
-    seconds = _retry_after(headers)
+    seconds = _seconds_until(headers.get("retry-after", ""))
+    with suppress(ValueError):
+        seconds = _plausible(float(headers.get("retry-after-ms", "")) / 1000)
     if seconds is not None or body is None:
         return seconds
     details = _details(body).get("details")
@@ -254,37 +251,21 @@ def _seconds_until(text: str) -> float | None:
     if _DURATION.fullmatch(text):
         parts = _DURATION_PART.findall(text)
         return math.fsum(float(number) * _UNIT_SECONDS[unit.lower()] for number, unit in parts)
-    try:
+    now = datetime.now(UTC)
+    with suppress(ValueError):
         number = float(text)
-    except ValueError:
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            return None
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
-    if not math.isfinite(number) or number < 0:
-        return None
-    if number < _FIRST_EPOCH:
-        return number
-    epoch = number / 1000 if number > _FIRST_EPOCH * 1000 else number
-    return max(0.0, epoch - datetime.now(UTC).timestamp())
+        epoch = number / 1000 if number > _FIRST_EPOCH * 1000 else number
+        return _plausible(max(0.0, epoch - now.timestamp()) if number > _FIRST_EPOCH else number)
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        with suppress(ValueError, OverflowError):
+            moment = read(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(0.0, (moment - now).total_seconds())
+    return None
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the wait that the vendor asks for, in ms, in seconds or as a date, in seconds."""
-    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) / per_second
-        except ValueError:
-            continue
-        return seconds if math.isfinite(seconds) and seconds >= 0 else None
-    try:
-        end = parsedate_to_datetime(headers.get("retry-after", ""))
-    except (ValueError, OverflowError):
-        return None
-    end = end if end.tzinfo else end.replace(tzinfo=UTC)
-    return max(0.0, (end - datetime.now(UTC)).total_seconds())
+def _plausible(seconds: float) -> float | None:
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def unreadable(text: str, *, keys: Collection[str]) -> RequestFailed:

@@ -1,9 +1,8 @@
 """The parts of official clients that vendors have in common."""
 
-import json
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
@@ -12,7 +11,7 @@ import httpx2
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import (
-    BatchIncomplete,
+    BatchResults,
     ModelRequest,
     Outcome,
     RequestFailed,
@@ -24,7 +23,7 @@ from eval_assets.judges.clients.failures import (
     translate_errors,
     unreadable,
 )
-from eval_assets.judges.clients.fields import decoded, mapping
+from eval_assets.judges.clients.fields import decoded, mapping, token_count
 from eval_assets.judges.clients.masking import one_line, without_keys
 from eval_assets.ledger import Reply, ReplyStatus
 from eval_assets.wording import storable
@@ -56,36 +55,36 @@ async def _refuse_other_hosts(response: httpx2.Response) -> None:
         )
 
 
-def http_client(sdk: ModuleType) -> Any:  # noqa: ANN401 - the SDKs share no class
-    """Return the HTTP client for an SDK's client, with the SDK's own limits."""
-    return sdk.DefaultAsyncHttpxClient(
-        verify=_ssl_context(), event_hooks={"response": [_refuse_other_hosts]}
-    )
-
-
 class OfficialClient(ABC):
     """The official client of a vendor; each method is one attempt.
 
     A vendor's own class adds the batch methods of `Client`. Raw bodies are read, because the
-    client's own types fail on what servers really send.
-
-    Args:
-        sdk: The client itself, without retries (one retry policy, one ledger row per attempt) and
-            without a timeout (the caller's holds).
-        errors: Its module, which has its errors.
-        keys: All known keys, which no reply and no failure shows.
+    client's own types fail on what servers really send. No reply and no failure shows any of the
+    `keys`.
     """
 
+    sdk_class: ClassVar[Any]
+    errors: ClassVar[ModuleType]
+    """The class of the SDK's client, and the SDK, which has its errors."""
     chat_path: ClassVar[str]
     batches_path: ClassVar[str]
     request_id_header: ClassVar[str]
     page_name: ClassVar[str]
     """Parameter of the batch after which a list of batches continues."""
+    batch_state: ClassVar[str]
+    ended_states: ClassVar[Collection[str]]
+    counted_results: ClassVar[Collection[str]]
+    """Field of a batch's state, its values at the end, and the counts of its results."""
 
-    def __init__(self, sdk: Any, errors: ModuleType, *, keys: Collection[str]) -> None:  # noqa: ANN401 - the SDKs share no class
-        self.sdk = sdk
+    def __init__(self, *, base_url: str, api_key: str, keys: Collection[str]) -> None:
         self.keys = keys
-        self._errors = errors
+        # Without retries (one retry policy, one ledger row per attempt) and without a timeout (the
+        # caller's holds), with the SDK's own limits of connections.
+        hooks = {"response": [_refuse_other_hosts]}
+        client = self.errors.DefaultAsyncHttpxClient(verify=_ssl_context(), event_hooks=hooks)
+        self.sdk = self.sdk_class(
+            api_key=api_key, base_url=base_url, max_retries=0, timeout=None, http_client=client
+        )
 
     @abstractmethod
     def _request_body(self, request: ModelRequest) -> dict[str, Any]:
@@ -103,6 +102,18 @@ class OfficialClient(ABC):
     def _usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
         """Return the vendor's counts of tokens; None if they are implausible."""
 
+    @abstractmethod
+    def _result_paths(self, batch: Mapping[str, Any]) -> Sequence[str]:
+        """Return the paths of an ended batch's results."""
+
+    @abstractmethod
+    def _batched_outcome(self, result: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of one request of a batch."""
+
+    @abstractmethod
+    def _refusal_of(self, batch: Mapping[str, Any]) -> str | None:
+        """Return why a batch was refused as a whole; None if it was not."""
+
     async def ask(self, request: ModelRequest) -> Outcome:
         """Return the outcome of a request; see `Client.ask`."""
         try:
@@ -117,7 +128,7 @@ class OfficialClient(ABC):
 
     async def post(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
         """Send a request; its errors are RequestFailed."""
-        with translate_errors(self._errors, keys=self.keys):
+        with translate_errors(self.errors, keys=self.keys):
             response: httpx2.Response = await self.sdk.post(
                 path, body=body, cast_to=httpx2.Response
             )
@@ -125,11 +136,32 @@ class OfficialClient(ABC):
 
     async def get(self, path: str, **params: object) -> httpx2.Response:
         """Read something; its errors are RequestFailed."""
-        with translate_errors(self._errors, keys=self.keys):
+        with translate_errors(self.errors, keys=self.keys):
             response: httpx2.Response = await self.sdk.get(
                 path, options={"params": params}, cast_to=httpx2.Response
             )
         return response
+
+    async def collect_batch(self, batch_id: str) -> BatchResults | None:
+        """Return the results of a batch; see `Client.collect_batch`."""
+        response = await self.get(f"{self.batches_path}/{batch_id}")
+        batch = self.batch_in(response, key=self.batch_state)
+        if batch[self.batch_state] not in self.ended_states:
+            return None
+        results = [
+            (key, self._batched_outcome(result))
+            for path in self._result_paths(batch)
+            for result in map(decoded, (await self.get(path)).text.splitlines())
+            if isinstance(key := mapping(result).get("custom_id"), str)
+        ]
+        counts = mapping(batch.get("request_counts"))
+        n_expected = sum(token_count(counts.get(name)) or 0 for name in self.counted_results)
+        reason = self._refusal_of(batch)
+        failure = RequestFailed("not among the results of its batch", remedy="retry")
+        if reason is not None:
+            message = named(f"the batch failed: {reason}", keys=self.keys)
+            failure = RequestFailed(message, remedy="stop")
+        return BatchResults(_without_conflicts(results), n_expected, failure)
 
     async def batches(self) -> AsyncIterator[Mapping[str, Any]]:
         """Yield the batches of the account as the vendor describes them, the latest first."""
@@ -153,7 +185,7 @@ class OfficialClient(ABC):
             raise unreadable(response.text, keys=self.keys)
         return batch
 
-    def read_reply(self, text: str, request_id: str | None) -> Outcome:
+    def read_reply(self, text: str, request_id: object = None) -> Outcome:
         """Return the reply in the body of a good reply of any shape.
 
         It is a failure if the body is not JSON, or describes an error.
@@ -176,14 +208,10 @@ class OfficialClient(ABC):
             status="unparsable" if content is None else reply_status,
             usage=self._usage_of(mapping(body.get("usage"))),
             model_returned=named(model, keys=self.keys) if isinstance(model, str) else None,
-            request_id=None if request_id is None else named(request_id, keys=self.keys),
+            request_id=named(request_id, keys=self.keys) if request_id else None,
             body=received,
-            completion_id=_text_or_none(body.get("id")),
+            completion_id=body["id"] if isinstance(body.get("id"), str) else None,
         )
-
-    def read_batched_reply(self, body: object, request_id: object = None) -> Outcome:
-        """Return the reply in a good result of a batch; see `read_reply`."""
-        return self.read_reply(json.dumps(body), _text_or_none(request_id))
 
     def failure_in(
         self, body: object, *, http_status: int, request_id: object = None
@@ -193,17 +221,17 @@ class OfficialClient(ABC):
             http_status=http_status,
             body=body,
             headers={},
-            request_id=_text_or_none(request_id),
+            request_id=request_id,
             keys=self.keys,
         )
 
 
-def without_conflicts(results: Iterable[tuple[str, Outcome]]) -> dict[str, Outcome]:
+def _without_conflicts(results: Iterable[tuple[str, Outcome]]) -> dict[str, Outcome]:
     """Return the results of a batch by request key; of two different ones of a request neither."""
     outcomes: dict[str, Outcome] = {}
     for key, outcome in results:
         first = outcomes.setdefault(key, outcome)
-        texts = [_content(result) for result in (first, outcome)]
+        texts = [item.text if isinstance(item, Reply) else str(item) for item in (first, outcome)]
         if texts[0] != texts[1]:
             message = f"the batch has two results for this request: {' / '.join(texts)}"
             outcomes[key] = RequestFailed(
@@ -212,22 +240,3 @@ def without_conflicts(results: Iterable[tuple[str, Outcome]]) -> dict[str, Outco
                 reply=first if isinstance(first, Reply) else None,
             )
     return outcomes
-
-
-def _content(outcome: Outcome) -> str:
-    return outcome.text if isinstance(outcome, Reply) else str(outcome)
-
-
-def complete(outcomes: Mapping[str, Outcome], *, n_expected: int) -> Mapping[str, Outcome]:
-    """Return the outcomes of a batch if there are as many as the vendor counts.
-
-    Raises:
-        BatchIncomplete: If there are fewer. A download may end early without an error.
-    """
-    if len(outcomes) < n_expected:
-        raise BatchIncomplete(outcomes, n_expected=n_expected)
-    return outcomes
-
-
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) else None

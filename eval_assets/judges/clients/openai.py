@@ -1,27 +1,17 @@
 """OpenAI's chat completions, which many other servers offer too, and its batches."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from types import ModuleType
+from typing import Any, ClassVar
 
 import openai
 
 from eval_assets.config.models import Usage
-from eval_assets.judges.calling.requests import BatchRefused, ModelRequest, Outcome, RequestFailed
+from eval_assets.judges.calling.requests import ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.clients.failures import named, outcome_of, translate_errors
-from eval_assets.judges.clients.fields import (
-    decoded,
-    mapping,
-    status_of,
-    text_of,
-    token_count,
-)
-from eval_assets.judges.clients.official import (
-    OfficialClient,
-    complete,
-    http_client,
-    without_conflicts,
-)
+from eval_assets.judges.clients.fields import mapping, status_of, text_of, token_count
+from eval_assets.judges.clients.official import OfficialClient
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -29,7 +19,6 @@ _STATUSES: Mapping[str, ReplyStatus] = {
     "model_length": "truncated",  # Mistral
     "content_filter": "content_filter",
 }
-_BATCH_ENDED = ("completed", "expired", "cancelled", "failed")
 _OK = 200
 _MOST_REASONS = 3
 
@@ -42,20 +31,15 @@ _CLOCKS_DIFFER_SECONDS = 3600
 class OpenAIClient(OfficialClient):
     """The client of OpenAI's API, whose base URL contains the version."""
 
+    sdk_class = openai.AsyncOpenAI
+    errors: ClassVar[ModuleType] = openai
     chat_path = "/chat/completions"
     batches_path = "/batches"
     request_id_header = "x-request-id"
     page_name = "after"
-
-    def __init__(self, *, base_url: str, api_key: str, keys: Collection[str]) -> None:
-        sdk = openai.AsyncOpenAI(
-            api_key=api_key,
-            base_url=base_url,
-            max_retries=0,
-            timeout=None,
-            http_client=http_client(openai),
-        )
-        super().__init__(sdk, openai, keys=keys)
+    batch_state = "status"
+    ended_states = ("completed", "expired", "cancelled", "failed")
+    counted_results = ("completed", "failed")
 
     def _request_body(self, request: ModelRequest) -> dict[str, Any]:
         return request_body(request)
@@ -126,45 +110,32 @@ class OpenAIClient(OfficialClient):
                 return None
         return None
 
-    async def has_ended(self, batch_id: str) -> bool:
-        """Return whether a batch can be collected."""
-        return (await self._batch(batch_id))["status"] in _BATCH_ENDED
+    def _result_paths(self, batch: Mapping[str, Any]) -> list[str]:
+        files = (batch.get(name) for name in ("output_file_id", "error_file_id"))
+        return [f"/files/{file_id}/content" for file_id in files if isinstance(file_id, str)]
 
-    async def collect_batch(self, batch_id: str) -> Mapping[str, Outcome]:
-        """Return the outcomes of a batch, from its files of replies and of errors."""
-        batch = await self._batch(batch_id)
-        if batch["status"] == "failed":
-            raise BatchRefused(named(f"the batch failed: {_reasons(batch)}", keys=self.keys))
-        results: list[tuple[str, Outcome]] = []
-        for name in ("output_file_id", "error_file_id"):
-            if isinstance(file_id := batch.get(name), str):
-                response = await self.get(f"/files/{file_id}/content")
-                results += self._outcomes(response.text)
-        outcomes = without_conflicts(results)
-        counts = mapping(batch.get("request_counts"))
-        n_expected = sum(token_count(counts.get(name)) or 0 for name in ("completed", "failed"))
-        return complete(outcomes, n_expected=n_expected)
+    def _batched_outcome(self, result: Mapping[str, Any]) -> Outcome:
+        match result:
+            case {"response": {"status_code": int(status)} as response}:
+                body, request_id = response.get("body"), response.get("request_id")
+                if status == _OK:
+                    return self.read_reply(json.dumps(body), request_id)
+                failure = self.failure_in(body, http_status=status, request_id=request_id)
+                return outcome_of(failure)
+        message = mapping(result.get("error")).get("message", "no reply in the batch")
+        return RequestFailed(named(message, keys=self.keys), remedy="retry")
 
-    async def _batch(self, batch_id: str) -> Mapping[str, Any]:
-        response = await self.get(f"{self.batches_path}/{batch_id}")
-        return self.batch_in(response, key="status")
-
-    def _outcomes(self, text: str) -> Iterator[tuple[str, Outcome]]:
-        """Yield the outcomes of a file of results; lines that name no request are skipped."""
-        for line in text.splitlines():
-            match decoded(line):
-                case {"custom_id": str(key), "response": {"status_code": int(status)} as response}:
-                    yield key, self._outcome(status, response)
-                case {"custom_id": str(key)} as result:
-                    message = mapping(result.get("error")).get("message", "no reply in the batch")
-                    yield key, RequestFailed(named(message, keys=self.keys), remedy="retry")
-
-    def _outcome(self, status: int, response: Mapping[str, Any]) -> Outcome:
-        """Return the outcome of one request of a batch."""
-        body, request_id = response.get("body"), response.get("request_id")
-        if status == _OK:
-            return self.read_batched_reply(body, request_id)
-        return outcome_of(self.failure_in(body, http_status=status, request_id=request_id))
+    def _refusal_of(self, batch: Mapping[str, Any]) -> str | None:
+        """Return the first reasons, each with its line."""
+        if batch["status"] != "failed":
+            return None
+        errors = mapping(batch.get("errors")).get("data")
+        reasons = [
+            (f"line {error['line']}: " if isinstance(error.get("line"), int) else "")
+            + str(error.get("message") or error.get("code") or "no reason given")
+            for error in map(mapping, errors[:_MOST_REASONS] if isinstance(errors, list) else ())
+        ]
+        return "; ".join(dict.fromkeys(reasons)) or "no reason given"
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
@@ -188,17 +159,6 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
 def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = body.get("choices")
     return mapping(choices[0]) if isinstance(choices, list) and choices else {}
-
-
-def _reasons(batch: Mapping[str, Any]) -> str:
-    """Return why a batch was refused as a whole: the first reasons, each with its line."""
-    errors = mapping(batch.get("errors")).get("data")
-    reasons = [
-        (f"line {error['line']}: " if isinstance(error.get("line"), int) else "")
-        + str(error.get("message") or error.get("code") or "no reason given")
-        for error in map(mapping, errors[:_MOST_REASONS] if isinstance(errors, list) else ())
-    ]
-    return "; ".join(dict.fromkeys(reasons)) or "no reason given"
 
 
 CLIENT = OpenAIClient

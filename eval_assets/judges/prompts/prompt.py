@@ -44,10 +44,6 @@ class Material:
     fingerprint, so nothing in it can end it. Unlike a random mark, the fingerprint is the same in
     every run, so that a request is found again in the ledger.
 
-    Args:
-        text: The text.
-        name: Name in the marks.
-
     Examples:
         >>> print(Material("Yes.", name="response"))
         <response-5f9a2b795615ba6a>
@@ -138,7 +134,9 @@ class PromptTemplate:
         if path is None or is_shipped(path):
             name = f"{path.name if path else DEFAULT_TEMPLATE}.jinja"
             form: ReplyForm = "number" if name.startswith(NUMBER_TEMPLATE) else "json"
-            return cls(_with_columns(_shipped(name), columns), name=name, form=form)
+            templates = resources.files("eval_assets.judges.prompts").joinpath("templates")
+            source = templates.joinpath(name).read_text("utf-8")
+            return cls(_with_columns(source, columns), name=name, form=form)
         try:
             return cls(path.read_text("utf-8"), name=str(path))
         except (OSError, UnicodeDecodeError) as error:
@@ -169,7 +167,10 @@ class PromptTemplate:
             "prompt": Material(prompt_text, name="prompt"),
             "query": Material(prompt_text, name="query"),
             "response": Material(response_text, name="response"),
-            "history": "\n\n".join(map(_turn, history)),
+            "history": "\n\n".join(
+                f"{Material(prompt, 'earlier-prompt')}\n\n{Material(text, 'earlier-response')}"
+                for prompt, text in history
+            ),
             "shown": _ShownColumns(shown),
         }
         try:
@@ -202,11 +203,6 @@ def _with_columns(source: str, columns: Sequence[str]) -> str:
     ]
     addition = f"\n\nWhat raters are told about it:{''.join(parts)}"
     return _RESPONSE.sub(lambda response: response[0] + addition, source, count=1)
-
-
-def _shipped(name: str) -> str:
-    folder = resources.files("eval_assets.judges.prompts").joinpath("templates")
-    return folder.joinpath(name).read_text("utf-8")
 
 
 def in_words(scale: Scale) -> str:
@@ -250,12 +246,6 @@ def verdict_schema(scale: Scale) -> dict[str, Any]:
         "required": ["rationale", "score"],
         "additionalProperties": False,
     }
-
-
-def _turn(turn: tuple[str, str]) -> str:
-    """Return an earlier turn, its prompt and its response each between marks."""
-    prompt, response = turn
-    return f"{Material(prompt, 'earlier-prompt')}\n\n{Material(response, 'earlier-response')}"
 
 
 _TRIAL_QUESTION = RubricQuestion(

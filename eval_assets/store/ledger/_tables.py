@@ -1,6 +1,5 @@
-"""Tables of the ledger on SQLite and PostgreSQL, and their migrations."""
+"""Tables of the ledger on SQLite and PostgreSQL, and the way from earlier ones."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -206,18 +205,6 @@ rate_grants = sa.Table(
     sa.Index("rate_grants_by_account", "account", "starts_at"),
 )
 
-staged_mode = sa.Table(
-    "staged_mode",
-    metadata,
-    sa.Column("evaluation", sa.Text, primary_key=True),
-    sa.Column("position", sa.Integer, primary_key=True),
-    sa.Column("mode", sa.Text, nullable=False),
-    sa.Column("since", _Moment, nullable=False),
-    sa.Column("kappa", sa.Float),
-    sa.Column("n", sa.Integer, nullable=False),
-    sa.Column("reason", sa.Text, nullable=False),
-)
-
 # Versions of judges that tuning made: the same definition never gets two numbers.
 judge_versions = sa.Table(
     "judge_versions",
@@ -265,19 +252,25 @@ histories = sa.Table(
 )
 
 
-def _add_endpoints(connection: sa.Connection) -> None:
-    endpoints.create(connection)
+VERSION, FIRST_VERSION = 7, 3
+"""The version of these tables, and the earliest that is brought up to date: that of November 22,
+2026."""
 
 
-def _replace_claims(connection: sa.Connection) -> None:
-    """Replace claims and leases by slots; of several replies to a request the latest counts."""
-    slots.create(connection)
-    batch_requests.create(connection)
-    for statement in (*_TO_SLOTS.split(";"), _ONE_REPLY):
-        connection.exec_driver_sql(statement)
+def upgrade(connection: sa.Connection) -> None:
+    """Bring the tables of an earlier version up to date."""
+    tables = sa.inspect(connection).get_table_names()
+    for table in (slots, batch_requests, endpoints):
+        table.create(connection, checkfirst=True)
+    for name in ("takeovers", "staged_mode"):
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+    if "claims" in tables:
+        for statement in (*_CLAIMS_TO_SLOTS.split(";"), _ONE_REPLY):
+            connection.exec_driver_sql(statement)
 
 
-_TO_SLOTS = """
+# Of several replies to a request the latest counts.
+_CLAIMS_TO_SLOTS = """
     INSERT INTO batch_requests
         SELECT call_key, batch, operation, response_id, question_id, replicate
         FROM claims WHERE batch IS NOT NULL;
@@ -298,18 +291,3 @@ _TO_SLOTS = """
           AND later.status IN ('ok', 'truncated', 'refused', 'content_filter', 'unparsable')
           AND (later.started_at, later.id) > (attempts.started_at, attempts.id))
 """
-
-
-def _drop_takeovers(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("DROP TABLE takeovers")
-
-
-FIRST_VERSION = 3
-"""Earliest version of a ledger that is brought up to date: that of November 22, 2026."""
-
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (
-    _add_endpoints,
-    _replace_claims,
-    _drop_takeovers,
-)
-"""They take a ledger from version to version; the tables above are those of the latest."""

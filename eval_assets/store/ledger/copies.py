@@ -10,13 +10,9 @@ from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.inputs import import_fingerprint, record_import
 from eval_assets.store.ledger._tables import (
     attempts,
-    batch_requests,
-    batches,
-    judge_versions,
     ledger_version,
+    metadata,
     requests,
-    staged_mode,
-    test_set_uses,
     workers,
 )
 from eval_assets.store.ledger.histories import HistoryTable, history_of, queries_of
@@ -45,40 +41,29 @@ _NOT_COPIED = {"id", "evaluation", "worker", "day", "raw_reply"}
 _BY_WORKERS = attempts.outerjoin(workers, attempts.c.worker == workers.c.worker)
 
 
-def _attempts_after(
-    source: sa.FromClause, *further: sa.ColumnElement[object]
-) -> sa.Select[tuple[object, ...]]:
-    """Return a query of the next attempts after one, with the columns of joined tables."""
-    return (
-        sa.select(
-            *(column for column in attempts.c if column.name not in _NOT_COPIED),
-            *(workers.c.run_id, workers.c.asset, attempts.c.id.label("ledger_id")),
-            *further,
-        )
-        .select_from(source)
-        .where(
-            (attempts.c.evaluation == sa.bindparam("evaluation"))
-            & (attempts.c.id > sa.bindparam("after"))
-        )
-        .order_by(attempts.c.id)
-        .limit(sa.bindparam("most"))
+_ATTEMPTS = (
+    sa.select(
+        *(column for column in attempts.c if column.name not in _NOT_COPIED),
+        *(workers.c.run_id, workers.c.asset, attempts.c.id.label("ledger_id")),
     )
-
-
-_ATTEMPTS = _attempts_after(_BY_WORKERS)
-_WITH_TEXTS = _attempts_after(
-    _BY_WORKERS.outerjoin(requests, attempts.c.call_key == requests.c.call_key),
-    *(requests.c.prompt, attempts.c.raw_reply),
+    .select_from(_BY_WORKERS)
+    .where(
+        (attempts.c.evaluation == sa.bindparam("evaluation"))
+        & (attempts.c.id > sa.bindparam("after"))
+    )
+    .order_by(attempts.c.id)
+    .limit(sa.bindparam("most"))
 )
+_WITH_TEXTS = _ATTEMPTS.join(
+    requests, attempts.c.call_key == requests.c.call_key, isouter=True
+).add_columns(requests.c.prompt, attempts.c.raw_reply)
 
-LedgerTable = (
-    HistoryTable | Literal["judge_calls", "staged_mode", "judge_versions", "test_set_uses"]
-)
-"""A table that mirrors the ledger; with judge_calls go run_spending and judge_batches."""
+LedgerTable = HistoryTable | Literal["judge_calls", "judge_versions", "test_set_uses"]
+"""A table that mirrors the ledger; with judge_calls goes run_spending."""
 
 _LEDGER_TABLES: tuple[LedgerTable, ...] = (
     *get_args(HistoryTable),
-    *("judge_calls", "staged_mode", "judge_versions", "test_set_uses"),
+    *("judge_calls", "judge_versions", "test_set_uses"),
 )
 
 
@@ -87,74 +72,60 @@ def copy_ledger(
 ) -> None:
     """Bring tables that mirror the ledger up to date; call it within a transaction.
 
-    Args:
-        ledger: The ledger.
-        connection: The database.
-        tables: Tables that were written since they were copied; none for all. All are copied if the
-            database holds copies of another ledger, or none.
+    The tables are those that were written since they were copied; none for all. All are copied if
+    the database holds copies of another ledger, or none.
     """
-    with ledger.read_transaction() as source:
-        identity = source.scalars(sa.select(ledger_version.c.identity)).one()
-    fingerprint = f"{identity} {ledger.evaluation}"
+    fingerprint = _fingerprint(ledger)
     if import_fingerprint(connection, "ledger") != fingerprint:
         tables = _LEDGER_TABLES
         record_import(connection, "ledger", fingerprint=fingerprint, sources="")
     for name in tables or _LEDGER_TABLES:
-        _copy_table(ledger, connection, name)
-
-
-def _copy_table(
-    ledger: SqlLedger, connection: duckdb.DuckDBPyConnection, name: LedgerTable
-) -> None:
-    match name:
-        case "judge_calls":
-            _copy_attempts(ledger, connection)
-            replace_rows(connection, "run_spending", _run_spending(ledger))
-            replace_rows(connection, "judge_batches", _open_batches(ledger))
-        case "staged_mode":
-            replace_rows(connection, name, _rows(ledger, staged_mode))
-        case "test_set_uses":
-            replace_rows(connection, name, _rows(ledger, test_set_uses))
-        case "judge_versions":
-            replace_rows(connection, name, _rows(ledger, judge_versions))
+        match name:
+            case "judge_calls":
+                _copy_attempts(ledger, connection)
+                replace_rows(connection, "run_spending", _run_spending(ledger))
+            case "test_set_uses" | "judge_versions":
+                replace_rows(connection, name, _rows(ledger, metadata.tables[name]))
+            case _:
+                is_dual = name == "dual_judgements"
+                rows = queries_of(ledger) if is_dual else history_of(ledger, name)
+                columns = {column.name for column in columns_of(connection, name)}
+                replace_rows(connection, name, rows[[c for c in rows if c in columns]])
+                if is_dual:
+                    define_ground_truth(connection)
+        if name == "judge_versions":
             # Not generated columns: after a kill DuckDB cannot read back a table that has any.
             connection.execute(
                 """UPDATE judge_versions SET dev_kappa = json_extract(notes, '$.dev_kappa'),
                        cost_usd = CAST(json_extract_string(notes, '$.cost_usd') AS DOUBLE)"""
             )
-        case _:
-            rows = queries_of(ledger) if name == "dual_judgements" else history_of(ledger, name)
-            column_names = [column.name for column in columns_of(connection, name)]
-            replace_rows(
-                connection, name, rows[[column for column in rows if column in column_names]]
-            )
-            if name == "dual_judgements":
-                define_ground_truth(connection)
+
+
+def _fingerprint(ledger: SqlLedger) -> str:
+    with ledger.transaction() as source:
+        identity = source.scalars(sa.select(ledger_version.c.identity)).one()
+    return f"{identity} {ledger.evaluation}"
 
 
 def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
     """Copy the attempts that are new; all of them if the copies are another ledger's."""
-    with ledger.read_transaction() as source:
-        identity = source.scalars(sa.select(ledger_version.c.identity)).one()
-        fingerprint = f"{identity} {ledger.evaluation}"
+    fingerprint = _fingerprint(ledger)
+    with ledger.transaction() as source:
         of_ours = attempts.c.evaluation == ledger.evaluation
         n_there = source.scalars(sa.select(sa.func.count()).where(of_ours)).one()
         is_same = import_fingerprint(connection, "judge_calls") == fingerprint
         if is_same:
-            _copy_after(_last_copied(connection), ledger, source, connection)
+            latest = "SELECT coalesce(max(ledger_id), 0) FROM judge_calls"
+            [(number,)] = connection.execute(latest).fetchall()
+            for rows in _portions(ledger, source, _ATTEMPTS, after=number):
+                insert_rows(connection, "judge_calls", rows)
         # Numbers are given before a commit, and commits may overtake one another: then the count
         # is wrong, and everything is copied again.
         if not is_same or count_rows(connection, "judge_calls") != n_there:
             connection.execute("DELETE FROM judge_calls")
-            _copy_after(0, ledger, source, connection)
+            for rows in _portions(ledger, source, _ATTEMPTS, after=0):
+                insert_rows(connection, "judge_calls", rows)
     record_import(connection, "judge_calls", fingerprint=fingerprint, sources="")
-
-
-def _copy_after(
-    number: int, ledger: SqlLedger, source: sa.Connection, connection: duckdb.DuckDBPyConnection
-) -> None:
-    for rows in _portions(ledger, source, _ATTEMPTS, after=number):
-        insert_rows(connection, "judge_calls", rows)
 
 
 def _portions(
@@ -180,11 +151,6 @@ def _frame(result: sa.CursorResult[tuple[object, ...]]) -> pd.DataFrame:
     return pd.DataFrame(result.all(), columns=list(result.keys()), dtype=object)
 
 
-def _last_copied(connection: duckdb.DuckDBPyConnection) -> int:
-    rows = connection.execute("SELECT coalesce(max(ledger_id), 0) FROM judge_calls").fetchall()
-    return int(rows[0][0])
-
-
 def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
     """Return the spending of each asset in each run; None if some of it is not known."""
     is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
@@ -203,33 +169,8 @@ def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
         .where((attempts.c.evaluation == ledger.evaluation) & workers.c.run_id.is_not(None))
         .group_by(workers.c.run_id, workers.c.asset)
     )
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         return _frame(connection.execute(query))
-
-
-def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
-    query = (
-        sa.select(
-            *(batches.c.batch_id, batches.c.judge_id),
-            *(batch_requests.c.call_key, batches.c.intended_at),
-        )
-        .select_from(batches.join(batch_requests, batch_requests.c.batch == batches.c.intent_id))
-        .where(
-            (batches.c.evaluation == ledger.evaluation)
-            & batches.c.batch_id.is_not(None)
-            & batches.c.closed_at.is_(None)
-        )
-        .order_by(batches.c.intended_at, batch_requests.c.call_key)
-    )
-    with ledger.read_transaction() as connection:
-        rows = _frame(connection.execute(query))
-    by_batch = rows.groupby(["batch_id", "judge_id", "intended_at"], sort=False)
-    return (
-        by_batch["call_key"]
-        .agg(list)
-        .reset_index()
-        .rename(columns={"call_key": "call_keys", "intended_at": "submitted_at"})
-    )
 
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
@@ -246,7 +187,7 @@ def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
         .where(table.c.evaluation == ledger.evaluation)
         .order_by(*table.primary_key.columns)
     )
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         return _frame(connection.execute(query))
 
 
@@ -256,7 +197,7 @@ def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
     These are `prompt`, what was sent, as JSON; and `raw_reply`, the body of
     the answer, with keys masked.
     """
-    with connect_in_memory() as connection, ledger.read_transaction() as source:
+    with connect_in_memory() as connection, ledger.transaction() as source:
         connection.execute("CREATE TABLE exported AS FROM judge_calls LIMIT 0")
         for name in ("prompt", "raw_reply"):
             connection.execute(f"ALTER TABLE exported ADD COLUMN {name} VARCHAR")

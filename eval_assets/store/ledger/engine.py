@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 import uuid
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,18 +16,17 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError, UnreachableError
 from eval_assets.store.ledger._tables import (
     FIRST_VERSION,
-    MIGRATIONS,
     SCHEMA,
+    VERSION,
     ledger_version,
     metadata,
+    upgrade,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sqlalchemy.dialects import postgresql, sqlite
-
-VERSION = FIRST_VERSION + len(MIGRATIONS)
 
 _WAIT_SECONDS = 60
 """Time that SQLite waits for another process's transaction, which takes milliseconds."""
@@ -60,7 +59,7 @@ _REPLY_MEANWHILE = "23505"
 """PostgreSQL's code of a second reply that another evaluation stored at the same time: it counts as
 repeated when it is stored again."""
 
-_KEEPALIVE = {"idle": 10, "interval": 5, "count": 4}
+_KEEPALIVE: Mapping[str, object] = {"idle": 10, "interval": 5, "count": 4}
 """A machine that is gone holds its locks for 30 seconds, not for hours."""
 
 
@@ -93,35 +92,28 @@ class SqlLedger:
         """Close every connection."""
         self._engine.dispose()
 
-    def read_transaction(self) -> AbstractContextManager[sa.Connection]:
-        """Open a transaction that only reads, and never waits."""
-        return self._transaction(is_writing=False)
-
-    def write_transaction(
-        self, *, is_durable: bool = True
-    ) -> AbstractContextManager[sa.Connection]:
-        """Open a transaction that writes: all of it is committed at the end, or nothing.
+    @contextmanager
+    def transaction(
+        self, session: sa.Connection | None = None, *, is_writing: bool = False
+    ) -> Iterator[sa.Connection]:
+        """Open a transaction: all of it is committed at the end, or nothing.
 
         Args:
-            is_durable: Whether it must outlive a power failure, not only the end of the process:
-                what was paid for must, a name of a worker need not. The disk is not waited for
-                then.
+            session: Connection that it is opened on; a lost one is not opened again unnoticed.
+                None for any connection.
+            is_writing: Whether it writes; one that only reads never waits.
         """
-        return self._transaction(is_writing=True, is_durable=is_durable)
-
-    @contextmanager
-    def transaction_on(
-        self, connection: sa.Connection, *, is_writing: bool, is_durable: bool = True
-    ) -> Iterator[sa.Connection]:
-        """Open a transaction on a connection; if that is lost, it is not opened again unnoticed."""
-        with self._errors():
+        with (
+            self._errors(),
+            self._engine.connect() if session is None else nullcontext(session) as connection,
+        ):
             try:
-                connection.execution_options(is_writing=is_writing, is_durable=is_durable)
+                connection.execution_options(is_writing=is_writing)
                 with connection.begin():
                     yield connection
             except sa.exc.SQLAlchemyError as error:
-                if _may_pass(error):
-                    connection.invalidate()
+                if session is not None and _may_pass(error):
+                    session.invalidate()
                 raise
 
     def upsert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
@@ -133,13 +125,6 @@ class SqlLedger:
         from sqlalchemy.dialects import postgresql  # takes a fifth of `eval-assets ledger`
 
         return postgresql.insert(table)
-
-    @contextmanager
-    def _transaction(self, *, is_writing: bool, is_durable: bool = True) -> Iterator[sa.Connection]:
-        with self._errors(), self._engine.connect() as connection:
-            connection.execution_options(is_writing=is_writing, is_durable=is_durable)
-            with connection.begin():
-                yield connection
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -154,14 +139,7 @@ class SqlLedger:
 def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> SqlLedger:
     """Connect to the ledger of an evaluation folder, and make its tables if it is new.
 
-    Args:
-        folder: The evaluation folder.
-        evaluation: Name of the evaluation.
-        setting: What EVAL_LEDGER holds: a path, or a postgresql:// URL; None or empty for
-            `ledger.sqlite` in the folder.
-
-    Raises:
-        StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
+    See `open_ledger` for arguments and errors.
     """
     path = ledger_file(folder, setting)
     is_new = path is not None and not path.exists()
@@ -169,7 +147,11 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
         engine, address = _postgresql(setting or "")
     else:
         if not setting:
-            _make(folder)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                message = f"{folder}: cannot be made. Create it or set EVAL_LEDGER."
+                raise StoreError(message) from error
         engine, address = _sqlite(path), str(path)
     is_own = address == str(ledger_file(folder, None))
     ledger = SqlLedger(engine, place=address, evaluation="" if is_own else evaluation)
@@ -180,16 +162,11 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
     except BaseException:
         ledger.close()
         if is_new and path is not None:
-            _remove_empty(path)
+            with suppress(OSError):  # made but not written, as on a full disk, it is no lost ledger
+                if path.stat().st_size == 0:
+                    path.unlink()
         raise
     return ledger
-
-
-def _remove_empty(path: Path) -> None:
-    """Remove a file that was made but not written, as on a full disk: it is no lost ledger."""
-    with suppress(OSError):
-        if path.stat().st_size == 0:
-            path.unlink()
 
 
 def ledger_file(folder: Path, setting: str | None) -> Path | None:
@@ -205,29 +182,21 @@ def _check_daily(ledger: SqlLedger) -> None:
     The day is the file's own `user_version`.
     """
     today = datetime.now(UTC).date().toordinal()
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         if connection.exec_driver_sql("PRAGMA user_version").scalar() == today:
             return
         result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
     if result != "ok":
         raise StoreError(f"{ledger.place}: {_SQLITE_REMEDIES['SQLITE_CORRUPT']}. ({result})")
-    with ledger.write_transaction(is_durable=False) as connection:
+    with ledger.transaction(is_writing=True) as connection:
         connection.exec_driver_sql(f"PRAGMA user_version = {today}")
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be made. Create it or set EVAL_LEDGER.") from error
 
 
 def _sqlite(path: Path) -> sa.Engine:
     """Return the engine of a file: readers never wait, and a commit is on the disk."""
     if not path.parent.is_dir():
         raise StoreError(f"{path}: its folder does not exist. Create it or set EVAL_LEDGER.")
-    _require_no_log_alone(path)
-    _require_content(path)
+    _require_whole(path)
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(path)),
         connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
@@ -236,37 +205,30 @@ def _sqlite(path: Path) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _on_connect(connection: sqlite3.Connection, _: object) -> None:
         _write_ahead(connection)
+        connection.execute("PRAGMA synchronous = FULL")
 
     @sa.event.listens_for(engine, "begin")
     def _on_begin(connection: sa.Connection) -> None:
         # Whoever will write says so at once: a reader that turns writer may have to give up.
-        options = connection.get_execution_options()
-        is_writing = options.get("is_writing", False)
-        if is_writing:
-            level = "FULL" if options["is_durable"] else "NORMAL"
-            connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+        is_writing = connection.get_execution_options().get("is_writing", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
     return engine
 
 
-def _require_no_log_alone(path: Path) -> None:
-    """Raise StoreError if a log is left of a ledger that is gone: SQLite would delete it."""
+def _require_whole(path: Path) -> None:
+    """Raise StoreError if a ledger is gone but for its log, which SQLite would delete, or is empty.
+
+    SQLite takes an empty file for a new ledger, and what was paid would be bought again. It is so
+    for a moment where another process makes it, which makes the file before its log.
+    """
     log = path.with_name(f"{path.name}-wal")
-    # In this order: another process makes the file before its log.
     if log.exists() and log.stat().st_size and not path.exists():
         raise StoreError(
             f"{path}: it is gone, and its log {log.name} is left, which may hold the latest "
             f"replies. Put {path.name} back from a copy. To begin a new ledger, which has none of "
             f"them, delete {log.name} and {path.name}-shm."
         )
-
-
-def _require_content(path: Path) -> None:
-    """Raise StoreError if the file is empty, and stays so: another process may have just made it.
-
-    SQLite takes it for a new ledger, and what was paid would be bought again.
-    """
     deadline = time.monotonic() + _MAKING_SECONDS
     while path.exists() and path.stat().st_size == 0:
         if time.monotonic() > deadline:
@@ -313,41 +275,29 @@ def _postgresql(setting: str) -> tuple[sa.Engine, str]:
             f"EVAL_LEDGER names {url.drivername}, which is not supported. "
             "Write postgresql://user@host/database, or a path."
         )
+    options: dict[str, object] = {"search_path": SCHEMA}
+    options |= {f"tcp_keepalives_{name}": value for name, value in _KEEPALIVE.items()}
+    arguments: dict[str, object] = {f"keepalives_{n}": v for n, v in _KEEPALIVE.items()}
+    arguments["options"] = " ".join(f"-c {name}={value}" for name, value in options.items())
     try:
         engine = sa.create_engine(
             url.set(drivername="postgresql+psycopg"),
-            connect_args={"connect_timeout": 10}
-            | {f"keepalives_{name}": value for name, value in _KEEPALIVE.items()},
+            connect_args={"connect_timeout": 10, **arguments},
         )
     except ModuleNotFoundError as error:
         raise StoreError(
             "EVAL_LEDGER needs a PostgreSQL driver. Run: pip install 'eval-assets[postgres]'"
         ) from error
-
-    @sa.event.listens_for(engine, "connect")
-    def _on_connect(connection: sa.engine.interfaces.DBAPIConnection, _: object) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"SET search_path TO {SCHEMA}")
-        for name, value in _KEEPALIVE.items():
-            cursor.execute(f"SET tcp_keepalives_{name} TO {value}")
-        cursor.close()
-        connection.commit()
-
-    @sa.event.listens_for(engine, "begin")
-    def _on_begin(connection: sa.Connection) -> None:
-        if not connection.get_execution_options().get("is_durable", True):
-            connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
-
     return engine, url.set(query={}).render_as_string()
 
 
 def _prepare(ledger: SqlLedger) -> None:
     """Make the tables of a new ledger, bring an older one up to date, refuse a newer one."""
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         version = _version(connection)
     if version == VERSION:
         return
-    with ledger.write_transaction() as connection:
+    with ledger.transaction(is_writing=True) as connection:
         lock_tables(connection)
         if connection.dialect.name == "postgresql":
             connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
@@ -367,8 +317,7 @@ def _prepare(ledger: SqlLedger) -> None:
                 f"{ledger.place}: written by an eval-assets of before November 22, 2026 (ledger "
                 f"{version}). Open it once with one of that week, then with this one."
             )
-        for migrate in MIGRATIONS[version - FIRST_VERSION :]:
-            migrate(connection)
+        upgrade(connection)
         connection.execute(sa.update(ledger_version), {"version": VERSION})
 
 

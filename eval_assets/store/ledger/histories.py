@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import sqlalchemy as sa
 
-from eval_assets.store.ledger._tables import attempts, histories, staged_mode
+from eval_assets.store.ledger._tables import attempts, histories
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
-    from eval_assets.agreement.staged import StageChange
     from eval_assets.store.ledger.engine import SqlLedger
 
 HistoryTable = Literal[
@@ -35,22 +34,10 @@ HistoryTable = Literal[
 
 @dataclass(frozen=True)
 class DualJudgement:
-    """Scores of two judges for a query's documents; a row of `dual_judgements`.
+    """Scores of two judges for a query's documents; a row of `dual_judgements` in schema.sql.
 
-    Args:
-        query_id: Number of the query.
-        query: The query.
-        docs: Ids of the documents.
-        expected_docs: Ids of those that people marked as relevant; None without marks.
-        content_hashes: Of the text of each document, so that another one is noticed.
-        judge1_score: First judge's score of each document, in [0, 1]; None if there is none.
-        judge2_score: Likewise the second's.
-        judge1_model: The first judge's model; None if it scored no document.
-        judge2_model: Likewise the second's.
-        kappa: Cohen's kappa of scores above 0.5 against the rest; None if undefined.
-        kappa_reason: Why there is no kappa; None if there is one.
-        status: `success` if every score is there, `error` if none is, else `partial`.
-        created_at: When, UTC.
+    Scores are in [0, 1] by document, None where there is none; `content_hashes` are of the texts,
+    so that another one is noticed; `expected_docs` is None without marks of people.
     """
 
     query_id: int
@@ -72,21 +59,17 @@ def append_history(
     ledger: SqlLedger, table: HistoryTable, rows: Iterable[Mapping[str, object]]
 ) -> None:
     """Add rows to a table that is only ever added to; undefined is NULL."""
-    with ledger.write_transaction() as connection:
-        add_rows(connection, rows, table=table, evaluation=ledger.evaluation)
-
-
-def add_rows(
-    connection: sa.Connection,
-    rows: Iterable[Mapping[str, object]],
-    *,
-    table: HistoryTable,
-    evaluation: str,
-) -> None:
-    """Add rows to a table that is only ever added to, in a transaction that is under way."""
-    added = [{"evaluation": evaluation, "history": table, "row": _in_json(row)} for row in rows]
+    added = [
+        {
+            "evaluation": ledger.evaluation,
+            "history": table,
+            "row": {name: _plain(value) for name, value in row.items()},
+        }
+        for row in rows
+    ]
     if added:
-        connection.execute(sa.insert(histories), added)
+        with ledger.transaction(is_writing=True) as connection:
+            connection.execute(sa.insert(histories), added)
 
 
 def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
@@ -102,7 +85,7 @@ def _rows(ledger: SqlLedger, table: HistoryTable) -> list[dict[str, Any]]:
         .where((histories.c.evaluation == ledger.evaluation) & (histories.c.history == table))
         .order_by(histories.c.id)
     )
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         return list(connection.scalars(query))
 
 
@@ -129,7 +112,7 @@ def staged_order(ledger: SqlLedger, response_ids: Sequence[str]) -> dict[str, in
     else:
         is_ours = (attempts.c.evaluation == ledger.evaluation) & (attempts.c.operation == "judging")
         query = sa.select(attempts.c.response_id).where(is_ours).distinct()
-        with ledger.read_transaction() as connection:
+        with ledger.transaction() as connection:
             order = sorted(filter(None, connection.scalars(query)))
     known_ids = set(order)
     new = [name for name in response_ids if name not in known_ids]
@@ -137,34 +120,6 @@ def staged_order(ledger: SqlLedger, response_ids: Sequence[str]) -> dict[str, in
         first = [] if len(rows) else order
         append_history(ledger, "staged_responses", [{"response_ids": [*first, *new]}])
     return {name: position for position, name in enumerate([*order, *new])}
-
-
-def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: datetime) -> None:
-    """Replace the changes of mode; one that was known before keeps its time."""
-    is_ours = staged_mode.c.evaluation == ledger.evaluation
-    with ledger.write_transaction() as connection:
-        known_modes = connection.execute(
-            sa.select(staged_mode.c.position, staged_mode.c.mode, staged_mode.c.since).where(
-                is_ours
-            )
-        )
-        starts = {(position, mode): time for position, mode, time in known_modes}
-        connection.execute(sa.delete(staged_mode).where(is_ours))
-        rows = [
-            {
-                **asdict(change),
-                "kappa": _plain(change.kappa),
-                "evaluation": ledger.evaluation,
-                "since": starts.get((change.position, change.mode), at),
-            }
-            for change in changes
-        ]
-        if rows:
-            connection.execute(sa.insert(staged_mode), rows)
-
-
-def _in_json(row: Mapping[str, object]) -> dict[str, object]:
-    return {name: _plain(value) for name, value in row.items()}
 
 
 def _plain(value: object) -> object:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,6 +18,10 @@ _RECORDED = (
 )
 """Parts of an evaluation that are stored before the test is read."""
 
+_COLUMNS = ("judge_id", "version", "step", "parent", "prompt_text", "sources")
+_DERIVED = ("prompt_hash", "definition", "definition_hash")
+"""Columns of a version's own values, and of what follows from them."""
+
 
 class JudgeLedger:
     """Versions of one evaluation's judges and evaluations of its held-out tests."""
@@ -28,7 +31,7 @@ class JudgeLedger:
 
     def versions(self) -> list[JudgeVersion]:
         """Return all versions of this evaluation's judges, oldest first."""
-        with self._ledger.read_transaction() as connection:
+        with self._ledger.transaction() as connection:
             return _versions(self._ledger, connection)
 
     def register(
@@ -42,37 +45,44 @@ class JudgeLedger:
         ledger = self._ledger
         numbered: list[JudgeVersion] = []
         new = ledger.upsert(judge_versions).on_conflict_do_nothing()
-        with ledger.write_transaction() as connection:
-            known_versions = {
-                version.definition_hash: version for version in _versions(ledger, connection)
-            }
+        with ledger.transaction(is_writing=True) as connection:
+            known = {version.definition_hash: version for version in _versions(ledger, connection)}
             for version, notes in versions:
-                if version.definition_hash not in known_versions:
+                same = known.get(version.definition_hash)
+                if same is None:
                     history = [
-                        version_before
-                        for version_before in known_versions.values()
-                        if version_before.judge_id == version.judge_id
+                        other for other in known.values() if other.judge_id == version.judge_id
                     ]
-                    parent = version.parent or (history[-1].version if history else None)
-                    numbered_version = replace(
-                        version, version=number_version(history, version), parent=parent
+                    same = replace(
+                        version,
+                        version=number_version(history, version),
+                        parent=version.parent or (history[-1].version if history else None),
                     )
-                    known_versions[numbered_version.definition_hash] = numbered_version
-                    if not connection.execute(
-                        new, _row(ledger, numbered_version, notes, at=at)
-                    ).rowcount:
+                    row = {
+                        **{name: getattr(same, name) for name in (*_COLUMNS, *_DERIVED)},
+                        "evaluation": ledger.evaluation,
+                        "notes": {**notes, **_training(same)},
+                        "created_at": at,
+                    }
+                    if not connection.execute(new, row).rowcount:
                         raise StoreError(
-                            f"{ledger.place}: another run registered {numbered_version.judge_id} "
-                            f"{numbered_version.version} meanwhile. Run again."
+                            f"{ledger.place}: another run registered {same.judge_id} "
+                            f"{same.version} meanwhile. Run again."
                         )
-                elif (
-                    not version.trained_on
-                    <= (same := known_versions[version.definition_hash]).trained_on
-                ):
-                    trained_on = version.trained_on | same.trained_on
-                    known_versions[version.definition_hash] = replace(same, trained_on=trained_on)
-                    _add_training(ledger, connection, known_versions[version.definition_hash])
-                numbered.append(known_versions[version.definition_hash])
+                elif not version.trained_on <= same.trained_on:
+                    # Made again from other responses, under another split.
+                    same = replace(same, trained_on=version.trained_on | same.trained_on)
+                    of = judge_versions.c
+                    is_same = (
+                        (of.evaluation == ledger.evaluation)
+                        & (of.judge_id == same.judge_id)
+                        & (of.version == same.version)
+                    )
+                    earlier = connection.scalars(sa.select(of.notes).where(is_same)).one()
+                    changed = sa.update(judge_versions).where(is_same)
+                    connection.execute(changed, {"notes": {**earlier, **_training(same)}})
+                known[version.definition_hash] = same
+                numbered.append(same)
         return numbered
 
     def evaluations(self, question_id: str) -> list[HeldOutEvaluation]:
@@ -105,7 +115,7 @@ class JudgeLedger:
             "read_at": held_out.read_at,
         }
         new = ledger.upsert(test_set_uses).on_conflict_do_nothing().returning(test_set_uses.c.k)
-        with ledger.write_transaction() as connection:
+        with ledger.transaction(is_writing=True) as connection:
             if connection.scalar(new, row) is None:
                 raise StoreError(
                     f"{ledger.place}: another run took evaluation {held_out.number} of the test of "
@@ -121,7 +131,7 @@ class JudgeLedger:
             & (test_set_uses.c.k == held_out.number)
         )
         released = {name: fields[name] for name in ("rows", "certificates")}
-        with self._ledger.write_transaction() as connection:
+        with self._ledger.transaction(is_writing=True) as connection:
             connection.execute(sa.update(test_set_uses).where(is_same), {"released": released})
 
 
@@ -131,7 +141,7 @@ def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[
         .where(condition)
         .order_by(test_set_uses.c.read_at, test_set_uses.c.k)
     )
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         for row in connection.execute(query):
             yield HeldOutEvaluation.from_json(
                 {**row.candidates, **(row.released or {"rows": [], "certificates": {}})},
@@ -158,54 +168,14 @@ def _versions(ledger: SqlLedger, connection: sa.Connection) -> list[JudgeVersion
     return [
         version_from_json(
             {
-                "judge_id": row.judge_id,
-                "version": row.version,
-                "step": row.step,
-                "parent": row.parent,
-                "prompt_text": row.prompt_text,
-                "sources": row.sources,
+                **{name: getattr(row, name) for name in _COLUMNS},
                 **{name: row.definition[name] for name in ("fingerprint", "maps", "weights")},
-                "trained_on": frozenset(row.notes.get(_TRAINED_ON, ())),
+                "trained_on": frozenset(row.notes.get("trained_on", ())),
             }
         )
         for row in connection.execute(query)
     ]
 
 
-_TRAINED_ON = "trained_on"
-
-
 def _training(version: JudgeVersion) -> dict[str, list[str]]:
-    return {_TRAINED_ON: sorted(version.trained_on)} if version.trained_on else {}
-
-
-def _add_training(ledger: SqlLedger, connection: sa.Connection, version: JudgeVersion) -> None:
-    """Keep that a known version was made again from other responses, under another split."""
-    table = judge_versions
-    is_same = (
-        (table.c.evaluation == ledger.evaluation)
-        & (table.c.judge_id == version.judge_id)
-        & (table.c.version == version.version)
-    )
-    notes = connection.scalars(sa.select(table.c.notes).where(is_same)).one()
-    changed = {"notes": {**notes, **_training(version)}}
-    connection.execute(sa.update(table).where(is_same), changed)
-
-
-def _row(
-    ledger: SqlLedger, version: JudgeVersion, notes: Mapping[str, object], *, at: datetime
-) -> dict[str, Any]:
-    return {
-        "evaluation": ledger.evaluation,
-        "judge_id": version.judge_id,
-        "version": version.version,
-        "step": version.step,
-        "parent": version.parent,
-        "prompt_text": version.prompt_text,
-        "prompt_hash": version.prompt_hash,
-        "sources": list(version.sources),
-        "definition": version.definition,
-        "definition_hash": version.definition_hash,
-        "notes": {**notes, **_training(version)},
-        "created_at": at,
-    }
+    return {"trained_on": sorted(version.trained_on)} if version.trained_on else {}

@@ -1,16 +1,22 @@
-"""Limits of requests: spending, the rest of caps, and rates that processes share."""
+"""Spending, batches under way, the rest of caps, and rates that processes share."""
 
 from __future__ import annotations
 
 import math
 import time
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from typing import TYPE_CHECKING, Any, Literal
 
 import sqlalchemy as sa
 
 from eval_assets.ledger import USABLE_SECONDS, RateLimits, Shard
-from eval_assets.store.ledger._tables import attempts, batches, rate_grants, workers
+from eval_assets.store.ledger._tables import (
+    attempts,
+    batch_requests,
+    batches,
+    rate_grants,
+    workers,
+)
 from eval_assets.store.ledger.attempts import in_portions
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float |
     costs: dict[str, float | None] = {}
     is_known = sa.func.count(attempts.c.cost_usd) == sa.func.count()
     spent = sa.select(attempts.c.call_key, sa.func.sum(attempts.c.cost_usd), is_known)
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         for keys in in_portions(call_keys):
             is_selected = attempts.c.call_key.in_(keys) & (
                 attempts.c.evaluation == ledger.evaluation
@@ -45,8 +51,8 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
 
     A batch counts with the most that it can cost until it is closed.
     """
-    with ledger.read_transaction() as connection:
-        return _spent_in_month(connection, ledger.evaluation, day)
+    with ledger.transaction() as connection:
+        return _spent(connection, *_in_month(ledger.evaluation, day))
 
 
 def left_of_caps(
@@ -69,17 +75,25 @@ def left_of_caps(
         is_of_run: Condition on workers: those of the run.
         shard: The shard.
     """
-    is_of_shards = is_of_run & (workers.c.n_shards == shard.n_shards)
-    remaining = []
-    if (cap := caps.budget_usd) is not None:
-        by_shard = _spent_by_shards(connection, is_of_shards)
-        remaining.append(part_left(cap, _spent_by(connection, is_of_run), by_shard, shard))
-    if (cap := caps.month_cap_usd) is not None:
-        today = datetime.now(UTC).date()
-        by_shard = _spent_by_shards(connection, is_of_shards & _of_month(attempts, account, today))
-        spent_usd = _spent_in_month(connection, account, today)
-        remaining.append(part_left(cap, spent_usd, by_shard, shard))
-    return max(0.0, min(remaining))
+    its = sa.select(workers.c.worker).where(is_of_run)
+    # A batch counts towards the cap of a run when it is submitted.
+    of_run = attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False), batches.c.worker.in_(its)
+    left_usd = []
+    for cap_usd, (paid, in_batches) in (
+        (caps.budget_usd, of_run),
+        (caps.month_cap_usd, _in_month(account, datetime.now(UTC).date())),
+    ):
+        if cap_usd is not None:
+            by_shard = (
+                sa.select(workers.c.shard, sa.func.sum(attempts.c.charged_usd))
+                .join_from(attempts, workers, attempts.c.worker == workers.c.worker)
+                .where(is_of_run & (workers.c.n_shards == shard.n_shards) & paid)
+                .group_by(workers.c.shard)
+            )
+            spent_by_shard = dict(connection.execute(by_shard).all())
+            spent_usd = _spent(connection, paid, in_batches)
+            left_usd.append(part_left(cap_usd, spent_usd, spent_by_shard, shard))
+    return max(0.0, min(left_usd))
 
 
 def part_left(
@@ -121,7 +135,13 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
     """
     joined = attempts.outerjoin(workers, attempts.c.worker == workers.c.worker)
     is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
-    key = _column(by).label(by)
+    columns = {
+        "judge": attempts.c.judge_id,
+        "model": attempts.c.model_requested,
+        "day": attempts.c.day,
+        "run": workers.c.run_id,
+    }
+    key = columns[by].label(by)
     query = (
         sa.select(
             key,
@@ -138,7 +158,15 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
         .group_by(key)
         .order_by(sa.func.max(attempts.c.started_at).desc(), key)
     )
-    return _rows_of(ledger, query)
+    with ledger.transaction() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def close_batch(connection: sa.Connection, intent_id: str) -> None:
+    """Forget a batch whose results are all recorded, or that the vendor does not have."""
+    is_same = batches.c.intent_id == intent_id
+    connection.execute(sa.update(batches).where(is_same), {"closed_at": datetime.now(UTC)})
+    connection.execute(sa.delete(batch_requests).where(batch_requests.c.batch == intent_id))
 
 
 def batches_under_way(ledger: SqlLedger) -> list[dict[str, Any]]:
@@ -146,7 +174,7 @@ def batches_under_way(ledger: SqlLedger) -> list[dict[str, Any]]:
     name = sa.func.coalesce(batches.c.batch_id, batches.c.intent_id).label("batch")
     query = (
         sa.select(
-            *(batches.c.judge_id, workers.c.run_id, name),
+            *(batches.c.judge_id, workers.c.run_id, name, batches.c.intent_id),
             batches.c.intended_at.label("since"),
             *(batches.c.n_requests, batches.c.most_usd),
         )
@@ -154,69 +182,39 @@ def batches_under_way(ledger: SqlLedger) -> list[dict[str, Any]]:
         .where((batches.c.evaluation == ledger.evaluation) & batches.c.closed_at.is_(None))
         .order_by(batches.c.intended_at)
     )
-    return _rows_of(ledger, query)
-
-
-def _spent_by(connection: sa.Connection, is_of_run: sa.ColumnElement[bool]) -> float:
-    """Return the spending of workers; a batch counts when it is submitted."""
-    its = sa.select(workers.c.worker).where(is_of_run)
-    live = _sum(attempts.c.charged_usd).where(
-        attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False)
-    )
-    submitted = _sum(batches.c.most_usd).where(batches.c.worker.in_(its))
-    return connection.scalars(live).one() + connection.scalars(submitted).one()
-
-
-def _spent_by_shards(
-    connection: sa.Connection, condition: sa.ColumnElement[bool]
-) -> dict[int, float]:
-    """Return the spending of each shard; shards submit no batches."""
-    query = (
-        sa.select(workers.c.shard, sa.func.sum(attempts.c.charged_usd).label("spent_usd"))
-        .select_from(attempts.join(workers, attempts.c.worker == workers.c.worker))
-        .where(condition)
-        .group_by(workers.c.shard)
-    )
-    return {row.shard: row.spent_usd for row in connection.execute(query)}
-
-
-def _spent_in_month(connection: sa.Connection, account: str, day: date) -> float:
-    """Return the spending of an evaluation in a month; a batch counts until it is closed."""
-    paid = _sum(attempts.c.charged_usd).where(_of_month(attempts, account, day))
-    open_ = _sum(batches.c.most_usd).where(
-        _of_month(batches, account, day) & batches.c.closed_at.is_(None)
-    )
-    return connection.scalars(paid).one() + connection.scalars(open_).one()
-
-
-def _of_month(table: sa.Table, account: str, day: date) -> sa.ColumnElement[bool]:
-    """Return the condition on rows of an evaluation in a day's month (UTC)."""
-    first = day.replace(day=1)
-    next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
-    return (table.c.evaluation == account) & (table.c.day >= first) & (table.c.day < next_first)
-
-
-def _rows_of(ledger: SqlLedger, query: sa.Executable) -> list[dict[str, Any]]:
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         return [dict(row) for row in connection.execute(query).mappings()]
 
 
-def _column(by: SpendingBy) -> sa.ColumnElement[object]:
-    match by:
-        case "judge":
-            return attempts.c.judge_id
-        case "model":
-            return attempts.c.model_requested
-        case "day":
-            return attempts.c.day
-        case "run":
-            return workers.c.run_id
-        case _ as unreachable:
-            assert_never(unreachable)
+def forget_batch(ledger: SqlLedger, batch_id: str) -> int:
+    """Close open batches of a vendor's name; return the number of requests to send again."""
+    rows = [row for row in batches_under_way(ledger) if row["batch"] == batch_id]
+    with ledger.transaction(is_writing=True) as connection:
+        for row in rows:
+            close_batch(connection, row["intent_id"])
+    return sum(row["n_requests"] for row in rows)
 
 
-def _sum(column: sa.Column[float]) -> sa.Select[float]:
-    return sa.select(sa.func.coalesce(sa.func.sum(column), 0.0))
+def _spent(
+    connection: sa.Connection, paid: sa.ColumnElement[bool], in_batches: sa.ColumnElement[bool]
+) -> float:
+    """Return the charges of some attempts, and the most that some batches can cost."""
+    sums = (
+        sa.select(sa.func.sum(column)).where(condition)
+        for column, condition in ((attempts.c.charged_usd, paid), (batches.c.most_usd, in_batches))
+    )
+    return math.fsum(connection.scalar(query) or 0.0 for query in sums)
+
+
+def _in_month(account: str, day: date) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Return conditions on attempts and on open batches: those of a day's month (UTC)."""
+    first = day.replace(day=1)
+    next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+    paid, submitted = (
+        (table.c.evaluation == account) & (table.c.day >= first) & (table.c.day < next_first)
+        for table in (attempts, batches)
+    )
+    return paid, submitted & batches.c.closed_at.is_(None)
 
 
 def _count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
@@ -233,55 +231,40 @@ _BURST_SECONDS = 1.0
 
 
 def take_of_rates(
-    ledger: SqlLedger, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
+    connection: sa.Connection,
+    limits: RateLimits,
+    *,
+    requests: int,
+    tokens: int,
+    delay_seconds: float,
 ) -> float:
     """Take requests from the first moment on at which a model's limits allow them.
 
     The clock is the ledger's own, the same for every machine. Returns the seconds until then.
     """
-    is_same = rate_grants.c.account == limits.account
-    with ledger.write_transaction(is_durable=False) as connection:
-        if connection.dialect.name == "postgresql":
-            lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
-            connection.execute(sa.select(lock))
-        now, read_at = _now(connection), time.monotonic()
-        # Those far ahead are from before a clock was put back.
-        is_over = (rate_grants.c.starts_at <= now - WINDOW_SECONDS) | (
-            rate_grants.c.starts_at > now + _LONGEST_LEAD_SECONDS
+    now = time.time()
+    if connection.dialect.name == "postgresql":
+        lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
+        connection.execute(sa.select(lock))
+        moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
+        now = connection.scalars(sa.select(moment)).one().timestamp()
+    read_at = time.monotonic()
+    of, is_same = rate_grants.c, rate_grants.c.account == limits.account
+    # Those far ahead are from before a clock was put back.
+    is_over = (of.starts_at <= now - WINDOW_SECONDS) | (of.starts_at > now + _LONGEST_LEAD_SECONDS)
+    connection.execute(sa.delete(rate_grants).where(is_same & is_over))
+    query = sa.select(of.starts_at, of.requests, of.tokens).where(is_same).order_by(of.starts_at)
+    earlier = connection.execute(query).all()
+    starts_at = max(
+        start_of(amount, per_minute, [(row[0], row[k]) for row in earlier], now=now + delay_seconds)
+        for k, amount, per_minute in (
+            (1, requests, limits.requests_per_minute),
+            (2, tokens, limits.input_tokens_per_minute),
         )
-        connection.execute(sa.delete(rate_grants).where(is_same & is_over))
-        earlier = connection.execute(
-            sa.select(rate_grants.c.starts_at, rate_grants.c.requests, rate_grants.c.tokens)
-            .where(is_same)
-            .order_by(rate_grants.c.starts_at)
-        ).all()
-        usable_at = now + delay_seconds
-        starts_at = max(
-            start_of(
-                requests,
-                limits.requests_per_minute,
-                [(start, n_requests) for start, n_requests, _ in earlier],
-                now=usable_at,
-            ),
-            start_of(
-                tokens,
-                limits.input_tokens_per_minute,
-                [(start, n_tokens) for start, _, n_tokens in earlier],
-                now=usable_at,
-            ),
-        )
-        row = {"account": limits.account, "starts_at": starts_at}
-        row |= {"requests": requests, "tokens": tokens}
-        connection.execute(sa.insert(rate_grants), row)
+    )
+    row = {"account": limits.account, "starts_at": starts_at}
+    connection.execute(sa.insert(rate_grants), row | {"requests": requests, "tokens": tokens})
     return starts_at - now - (time.monotonic() - read_at)
-
-
-def _now(connection: sa.Connection) -> float:
-    """Return the time that holds on every machine: of the server, or of a file's only one."""
-    if connection.dialect.name != "postgresql":
-        return time.time()
-    moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
-    return connection.scalars(sa.select(moment)).one().timestamp()
 
 
 def start_of(

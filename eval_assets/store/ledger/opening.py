@@ -7,7 +7,7 @@ import shutil
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -19,7 +19,6 @@ from eval_assets.store.ledger._tables import (
     histories,
     judge_versions,
     requests,
-    staged_mode,
     test_set_uses,
     workers,
 )
@@ -33,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 _MOVED = (
     *(requests, attempts, batches, batch_requests),
-    *(judge_versions, test_set_uses, staged_mode, histories),
+    *(judge_versions, test_set_uses, histories),
 )
 """Tables that move to a shared ledger. Features and speeds of endpoints are found out again."""
 
@@ -60,30 +59,28 @@ def open_ledger(
         StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
     """
     with ExitStack() as stack:
-        origin = folder, setting
-        if is_reading and (file := ledger_file(folder, setting)) and not is_writable(file):
+        file = ledger_file(folder, setting)
+        if is_reading and file and not is_writable(file):
             copies = Path(stack.enter_context(TemporaryDirectory()))
-            origin = _copied(file, copies, is_own=not setting)
-        ledger = connect_ledger(origin[0], evaluation=evaluation, setting=origin[1])
-        stack.callback(ledger.close)
-        if origin != (folder, setting):
+            for path in (file, file.with_name(f"{file.name}-wal")):
+                if path.exists():
+                    shutil.copyfile(path, copies / path.name)
+            setting = str(copies / file.name) if setting else None
+            ledger = connect_ledger(copies, evaluation=evaluation, setting=setting)
+            stack.callback(ledger.close)
             ledger.place = str(file)
-        elif ledger.evaluation and (folder / "ledger.sqlite").exists():
-            with ledger.read_transaction() as connection:
+            yield ledger
+            return
+        ledger = connect_ledger(folder, evaluation=evaluation, setting=setting)
+        stack.callback(ledger.close)
+        if ledger.evaluation and (folder / "ledger.sqlite").exists():
+            with ledger.transaction() as connection:
                 is_known = _is_known(connection, ledger.evaluation)
             if not is_known:
                 earlier = connect_ledger(folder, evaluation=evaluation, setting=None)
                 stack.callback(earlier.close)
                 _move(earlier, ledger)
         yield ledger
-
-
-def _copied(file: Path, copies: Path, *, is_own: bool) -> tuple[Path, str | None]:
-    """Copy a ledger with its log to a folder; return folder and setting under which it opens."""
-    for path in (file, file.with_name(f"{file.name}-wal")):
-        if path.exists():
-            shutil.copyfile(path, copies / path.name)
-    return copies, None if is_own else str(copies / file.name)
 
 
 def _is_known(connection: sa.Connection, evaluation: str) -> bool:
@@ -96,34 +93,29 @@ def _is_known(connection: sa.Connection, evaluation: str) -> bool:
 
 def _move(earlier: SqlLedger, shared: SqlLedger) -> None:
     """Copy a folder's own ledger to a shared one that knows nothing of the evaluation."""
-    with earlier.read_transaction() as source, shared.write_transaction() as connection:
+    with earlier.transaction() as source, shared.transaction(is_writing=True) as connection:
         lock_tables(connection)
         if _is_known(connection, shared.evaluation):  # another process was first
             return
         numbers: dict[int | None, int] = {}
         new_worker = sa.insert(workers).returning(workers.c.worker)
-        for row in source.execute(sa.select(workers)).mappings():
-            values = _owned(shared, {name: row[name] for name in row if name != "worker"})
-            numbers[row["worker"]] = connection.execute(new_worker, values).scalar_one()
-        for table in _MOVED:
-            columns = [column for column in table.c if column.name != "id"]
-            query = sa.select(*columns).order_by(*table.primary_key.columns)
+        for table in (workers, *_MOVED):
+            query = sa.select(table).order_by(*table.primary_key.columns)
             for rows in source.execute(query).mappings().partitions(_ROWS_AT_ONCE):
-                records = [_owned(shared, dict(row)) for row in rows]
-                for values in records:
-                    if "worker" in values:
-                        values["worker"] = numbers.get(values["worker"])
+                records = [dict(row) for row in rows]
+                for row in records:
+                    number = row.get("worker")
+                    # Tests of a shared ledger begin with the evaluation.
+                    seal_id = f"{shared.evaluation}{row.get('seal_id')}"
+                    columns: dict[str, object] = {"evaluation": shared.evaluation}
+                    columns |= {"seal_id": seal_id, "worker": numbers.get(number)}
+                    row |= {name: value for name, value in columns.items() if name in row}
+                    row.pop("id", None)
+                    if table is workers:
+                        del row["worker"]
+                        numbers[number] = connection.execute(new_worker, row).scalar_one()
                 if table is attempts:  # another evaluation may have the reply as well
                     store_attempts(connection, shared, records)
-                else:
+                elif table is not workers:
                     connection.execute(shared.upsert(table).on_conflict_do_nothing(), records)
     logger.info("%s: copied what %s holds", shared.place, earlier.place)
-
-
-def _owned(shared: SqlLedger, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row under the evaluation's name, which tests of a shared ledger begin with."""
-    if "evaluation" in row:
-        row["evaluation"] = shared.evaluation
-    if "seal_id" in row:
-        row["seal_id"] = shared.evaluation + row["seal_id"]
-    return row

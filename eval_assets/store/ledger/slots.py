@@ -35,50 +35,43 @@ class FileLocks:
 
     _open: dict[Path, TextIO] = {}  # noqa: RUF012 - of the process
     _held: set[tuple[Path, int]] = set()  # noqa: RUF012 - likewise
-    _turn = threading.Lock()
+    _turn = threading.RLock()
     is_lost = False
 
     def __init__(self, ledger: Path) -> None:
         self._path = ledger.with_name(f"{ledger.name}-lock").absolute()
         self._numbers: list[int] = []
 
-    def take(self, numbers: Collection[int]) -> int | None:
-        """Take locks; return a number that somebody else holds, or None if all are taken."""
+    def take(self, numbers: Collection[int]) -> bool:
+        """Take locks; return False, and take none, if somebody else holds one."""
         with self._turn:
             if self._path not in self._open:
                 self._open[self._path] = self._path.open("a")
+            file = self._open[self._path]
             for number in sorted(numbers):
-                if (self._path, number) in self._held or not self._lock(number):
-                    self._free()
-                    return number
+                is_held = (self._path, number) in self._held
+                try:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+                except BlockingIOError:
+                    is_held = True
+                if is_held:
+                    self.free()
+                    return False
                 self._held.add((self._path, number))
                 self._numbers.append(number)
-        return None
+        return True
 
     def free(self) -> None:
         """Free all that were taken."""
         with self._turn:
-            self._free()
+            for number in self._numbers:
+                fcntl.lockf(self._open[self._path], fcntl.LOCK_UN, 1, number)
+                self._held.remove((self._path, number))
+            self._numbers.clear()
+            if not any(path == self._path for path, _ in self._held) and self._path in self._open:
+                self._open.pop(self._path).close()
 
-    def close(self) -> None:
-        """Free all that were taken."""
-        self.free()
-
-    def _lock(self, number: int) -> bool:
-        try:
-            fcntl.lockf(self._open[self._path], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _free(self) -> None:
-        for number in self._numbers:
-            fcntl.lockf(self._open[self._path], fcntl.LOCK_UN, 1, number)
-            self._held.remove((self._path, number))
-        self._numbers.clear()
-        is_needed = any(path == self._path for path, _ in self._held)
-        if not is_needed and self._path in self._open:
-            self._open.pop(self._path).close()
+    close = free
 
 
 class SessionLocks:
@@ -91,21 +84,21 @@ class SessionLocks:
         self.session = ledger.connect()
         self._ledger = ledger
 
-    def take(self, numbers: Collection[int]) -> int | None:
-        """Take locks; return a number that somebody else holds, or None if all are taken."""
+    def take(self, numbers: Collection[int]) -> bool:
+        """Take locks; return False, and take none, if somebody else holds one."""
         number = sa.func.unnest(sa.literal(sorted(numbers), sa.ARRAY(sa.BigInteger)))
         rows = sa.select(number.label("number")).subquery()
-        locks = sa.select(rows.c.number, sa.func.pg_try_advisory_lock(rows.c.number))
-        with self._ledger.transaction_on(self.session, is_writing=False) as connection:
-            results = connection.execute(locks).all()
-        held_numbers = [number for number, is_taken in results if not is_taken]
-        if held_numbers:
+        with self._ledger.transaction(self.session) as connection:
+            results = connection.scalars(
+                sa.select(sa.func.pg_try_advisory_lock(rows.c.number))
+            ).all()
+        if not all(results):
             self.free()
-        return min(held_numbers, default=None)
+        return all(results)
 
     def free(self) -> None:
         """Free all that were taken."""
-        with self._ledger.transaction_on(self.session, is_writing=False) as connection:
+        with self._ledger.transaction(self.session) as connection:
             connection.execute(sa.select(sa.func.pg_advisory_unlock_all()))
 
     @property
@@ -121,11 +114,6 @@ class SessionLocks:
         if not self.session.closed:
             self.session.invalidate()
             self.session.close()
-
-
-def locks_of(ledger: SqlLedger) -> FileLocks | SessionLocks:
-    """Return locks of a ledger, none of which is taken."""
-    return FileLocks(ledger.file) if ledger.file else SessionLocks(ledger)
 
 
 def this_machine() -> str:

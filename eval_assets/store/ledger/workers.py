@@ -9,11 +9,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from functools import wraps
 from types import MappingProxyType, TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import sqlalchemy as sa
 
@@ -23,25 +22,32 @@ from eval_assets.ledger import (
     WHOLE,
     Attempt,
     Batch,
+    CallSubject,
     EndpointMemory,
     RateLimits,
     Reply,
     Shard,
 )
-from eval_assets.store.ledger import batches
-from eval_assets.store.ledger._tables import endpoints, refusals, slots, workers
+from eval_assets.store.ledger._tables import (
+    batch_requests,
+    batches,
+    endpoints,
+    refusals,
+    slots,
+    workers,
+)
 from eval_assets.store.ledger.attempts import (
+    in_portions,
     replies_to,
     store_attempts,
     store_prompts,
 )
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.limits import left_of_caps, take_of_rates
+from eval_assets.store.ledger.limits import close_batch, left_of_caps, take_of_rates
 from eval_assets.store.ledger.slots import (
     FileLocks,
     SessionLocks,
     has_ended,
-    locks_of,
     number_of,
     this_machine,
 )
@@ -66,31 +72,13 @@ _SPENDING = ""
 of a run with their parts, at a time."""
 
 _Result = TypeVar("_Result")
-_Params = ParamSpec("_Params")
-
-
-def _reconnecting(method: Callable[_Params, _Result]) -> Callable[_Params, _Result]:
-    """Let a method be tried again while the ledger's server is away; it blocks meanwhile."""
-
-    @wraps(method)
-    def patient(*args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
-        deadline = time.monotonic() + _OUTAGE_SECONDS
-        while True:
-            try:
-                return method(*args, **kwargs)
-            except UnreachableError as error:
-                if time.monotonic() > deadline:
-                    raise
-                logger.warning("%s: trying again", error)
-                time.sleep(_RETRY_SECONDS)
-
-    return patient
 
 
 class Worker:
     """A ledger as seen by one worker; use it as a context manager to ask.
 
-    It waits for the slots of its judges, says for whom, and holds them until the end.
+    It waits for the slots of its judges, says for whom, and holds them until the end. While the
+    ledger's server is away, its methods block; see `Ledger` for what they do.
 
     Args:
         ledger: The ledger.
@@ -137,7 +125,7 @@ class Worker:
     def __enter__(self) -> Self:
         try:
             self._await_slots()
-            self._sign()
+            self._do(self._sign, is_writing=True)
         except BaseException:
             if self._locks is not None:
                 self._locks.close()
@@ -151,7 +139,7 @@ class Worker:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            with self._transaction(is_writing=True, is_durable=False) as connection:
+            with self._transaction(is_writing=True) as connection:
                 connection.execute(sa.delete(slots).where(slots.c.worker == self._worker))
         except StoreError:
             # The error that ends the worker is the one to report; its locks end all the same.
@@ -161,10 +149,10 @@ class Worker:
             if self._locks is not None:
                 self._locks.close()
 
-    @_reconnecting
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
-        """Return the replies recorded so far, by request key; see `Ledger.replies`."""
-        with self._transaction(is_writing=False) as connection:
+        """Return the replies recorded so far, by request key."""
+
+        def read(connection: sa.Connection) -> dict[str, Reply]:
             if self._successor is not None:
                 raise StoreError(
                     f"the connection to the ledger was lost, and {self._successor} asks by now. "
@@ -172,24 +160,32 @@ class Worker:
                 )
             return replies_to(connection, call_keys)
 
-    @_reconnecting
+        return self._do(read)
+
     def record(
         self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         """Store attempts and what they asked, all or none of them."""
-        rows = [
-            {
-                **vars(attempt),
-                "charged_usd": _charged(attempt),
-                "day": attempt.started_at.astimezone(UTC).date(),
-                "evaluation": self._ledger.evaluation,
-                "worker": self._worker,
-            }
-            for attempt in new_attempts
-        ]
-        with self._transaction(is_writing=True) as connection:
+        rows = []
+        for attempt in new_attempts:
+            charged_usd = attempt.charged_usd
+            rows.append(
+                {
+                    **vars(attempt),
+                    "charged_usd": (attempt.cost_usd or 0.0)
+                    if charged_usd is None
+                    else charged_usd,
+                    "day": attempt.started_at.astimezone(UTC).date(),
+                    "evaluation": self._ledger.evaluation,
+                    "worker": self._worker,
+                }
+            )
+
+        def write(connection: sa.Connection) -> None:
             store_attempts(connection, self._ledger, rows)
             store_prompts(connection, self._ledger, prompts)
+
+        self._do(write, is_writing=True)
 
     @property
     def is_capped(self) -> bool:
@@ -197,55 +193,58 @@ class Worker:
         caps = self._caps
         return caps is not None and (caps.budget_usd, caps.month_cap_usd) != (None, None)
 
-    @_reconnecting
     def left_usd(self) -> float | None:
         """Return what is left of the caps, or of a shard's part of them; None without a cap."""
-        if self._caps is None or not self.is_capped:
+        caps = self._caps
+        if caps is None or not self.is_capped:
             return None
         is_of_run = (
             workers.c.worker == self._worker
             if self._run_id is None
             else workers.c.run_id == self._run_id
         )
-        with self._transaction(is_writing=False) as connection:
-            return left_of_caps(
-                connection,
-                self._caps,
-                account=self._ledger.evaluation,
-                is_of_run=is_of_run,
-                shard=self._shard,
+        account, shard = self._ledger.evaluation, self._shard
+        return self._do(
+            lambda connection: left_of_caps(
+                connection, caps, account=account, is_of_run=is_of_run, shard=shard
             )
+        )
 
-    @_reconnecting
     def take(
         self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
     ) -> float:
-        """Take requests of a model's rates; see `Ledger.take`."""
-        return take_of_rates(
-            self._ledger, limits, requests=requests, tokens=tokens, delay_seconds=delay_seconds
+        """Take requests of a model's rates."""
+        return self._do(
+            lambda connection: take_of_rates(
+                connection, limits, requests=requests, tokens=tokens, delay_seconds=delay_seconds
+            ),
+            is_writing=True,
         )
 
-    @_reconnecting
     def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
         """Return what earlier runs found out about an endpoint."""
-        refused, numbers = (
-            sa.select(*columns).where((table.c.base_url == base_url) & (table.c.model == model))
-            for table, columns in (
-                (refusals, (refusals.c.capability, refusals.c.error)),
-                (endpoints, (endpoints.c.in_flight,)),
-            )
-        )
-        with self._transaction(is_writing=False) as connection:
-            errors = {row.capability: row.error for row in connection.execute(refused)}
-            return EndpointMemory(errors, connection.scalar(numbers))
 
-    @_reconnecting
+        def read(connection: sa.Connection) -> EndpointMemory:
+            errors, numbers = (
+                connection.execute(
+                    sa.select(table).where(
+                        (table.c.base_url == base_url) & (table.c.model == model)
+                    )
+                ).all()
+                for table in (refusals, endpoints)
+            )
+            in_flight = numbers[0].in_flight if numbers else None
+            return EndpointMemory({row.capability: row.error for row in errors}, in_flight)
+
+        return self._do(read)
+
     def remember_endpoint(self, base_url: str, model: str, memory: EndpointMemory) -> None:
         """Add what a run found out about an endpoint."""
         row = {"base_url": base_url, "model": model, "learnt_at": datetime.now(UTC)}
         rows = [row | {"capability": name, "error": e} for name, e in memory.refused.items()]
         number = {"in_flight": memory.in_flight, "learnt_at": row["learnt_at"]}
-        with self._transaction(is_writing=True, is_durable=False) as connection:
+
+        def write(connection: sa.Connection) -> None:
             if rows:
                 connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
             if memory.in_flight is not None:
@@ -255,63 +254,117 @@ class Worker:
                     .on_conflict_do_update(index_elements=["base_url", "model"], set_=number)
                 )
 
-    @_reconnecting
+        self._do(write, is_writing=True)
+
     def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
         """Return the requests of these that a vendor works on."""
-        with self._transaction(is_writing=False) as connection:
-            return batches.keys_in_batches(connection, call_keys)
+        key = batch_requests.c.call_key
+        return self._do(
+            lambda connection: frozenset(
+                name
+                for keys in in_portions(call_keys)
+                for name in connection.scalars(sa.select(key).where(key.in_(keys)))
+            )
+        )
 
-    @_reconnecting
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Return a judge's batches that are not closed, oldest first; none to a shard."""
         if self._shard.n_shards > 1:
             return []
-        with self._transaction(is_writing=False) as connection:
-            return batches.open_batches(connection, self._ledger.evaluation, judge_id)
+        of = batch_requests.c
+        query = (
+            sa.select(batches, of.call_key, of.operation, of.response_id, of.question_id)
+            .add_columns(of.replicate)
+            .join(batch_requests, of.batch == batches.c.intent_id, isouter=True)
+            .where(
+                (batches.c.evaluation == self._ledger.evaluation)
+                & (batches.c.judge_id == judge_id)
+                & batches.c.closed_at.is_(None)
+            )
+            .order_by(batches.c.intended_at, of.call_key)
+        )
+        rows = self._do(lambda connection: connection.execute(query).all())
+        subjects: dict[str, dict[str, CallSubject]] = {}
+        for row in rows:
+            subjects.setdefault(row.intent_id, {})[row.call_key] = CallSubject(
+                row.operation, row.response_id, row.question_id, row.replicate
+            )
+        by_intent = {row.intent_id: row for row in rows}
+        return [
+            Batch(name, judge_id, subjects[name], row.intended_at, row.most_usd, row.batch_id)
+            for name, row in by_intent.items()
+        ]
 
-    @_reconnecting
     def known_batches(self) -> frozenset[str]:
         """Return the vendors' names of all batches that were ever submitted."""
-        with self._transaction(is_writing=False) as connection:
-            return batches.known_batches(connection)
+        names = sa.select(batches.c.batch_id).where(batches.c.batch_id.is_not(None))
+        return self._do(lambda connection: frozenset(connection.scalars(names)))
 
     def intend_batch(self, batch: Batch, prompts: Mapping[str, str]) -> None:
         """Remember a batch before it is submitted, and what it asks, by request key."""
+        row = {
+            "intent_id": batch.intent_id,
+            "evaluation": self._ledger.evaluation,
+            "worker": self._worker or 0,
+            "judge_id": batch.judge_id,
+            "batch_id": batch.batch_id,
+            "n_requests": len(batch.subjects),
+            "most_usd": batch.most_usd,
+            "intended_at": batch.intended_at,
+            "day": batch.intended_at.astimezone(UTC).date(),
+        }
+        rows = [
+            {"call_key": key, "batch": batch.intent_id, **vars(subject)}
+            for key, subject in batch.subjects.items()
+        ]
+        # Not again after an outage: it may be there.
         with self._transaction(is_writing=True) as connection:
-            batches.add_batch(
-                connection, self._ledger, batch, prompts=prompts, worker=self._worker or 0
-            )
+            connection.execute(sa.insert(batches), row)
+            connection.execute(sa.insert(batch_requests), rows)
+            store_prompts(connection, self._ledger, prompts)
 
-    @_reconnecting
     def confirm_batch(self, intent_id: str, batch_id: str) -> None:
         """Remember the vendor's name of a batch that was submitted."""
-        with self._transaction(is_writing=True) as connection:
-            batches.confirm_batch(connection, intent_id, batch_id)
+        named = sa.update(batches).where(batches.c.intent_id == intent_id)
+        values = {"batch_id": batch_id}
+        self._do(lambda connection: connection.execute(named, values), is_writing=True)
 
-    @_reconnecting
     def close_batch(self, intent_id: str) -> None:
         """Forget a batch whose results are all recorded, or that the vendor does not have."""
-        with self._transaction(is_writing=True) as connection:
-            batches.close_batch(connection, intent_id)
+        self._do(lambda connection: close_batch(connection, intent_id), is_writing=True)
+
+    def _do(self, work: Callable[[sa.Connection], _Result], *, is_writing: bool = False) -> _Result:
+        """Return the result of work in a transaction."""
+
+        def attempt() -> _Result:
+            with self._transaction(is_writing=is_writing) as connection:
+                return work(connection)
+
+        return self._patiently(attempt)
+
+    @staticmethod
+    def _patiently(work: Callable[[], _Result]) -> _Result:
+        """Return the result of work, which is tried again while the ledger's server is away."""
+        deadline = time.monotonic() + _OUTAGE_SECONDS
+        while True:
+            try:
+                return work()
+            except UnreachableError as error:
+                if time.monotonic() > deadline:
+                    raise
+                logger.warning("%s: trying again", error)
+                time.sleep(_RETRY_SECONDS)
 
     @contextmanager
-    def _transaction(self, *, is_writing: bool, is_durable: bool = True) -> Iterator[sa.Connection]:
+    def _transaction(self, *, is_writing: bool) -> Iterator[sa.Connection]:
         """Open a transaction, on the session that holds the locks if there is one."""
-        if not isinstance(self._locks, SessionLocks):
-            opened = (
-                self._ledger.write_transaction(is_durable=is_durable)
-                if is_writing
-                else self._ledger.read_transaction()
-            )
-            with opened as connection:
-                yield connection
-            return
-        with self._turn:
-            if self._locks.is_lost:
-                self._locks = self._resumed(self._locks)
-            with self._ledger.transaction_on(
-                self._locks.session, is_writing=is_writing, is_durable=is_durable
-            ) as connection:
+        session = None
+        with self._turn if isinstance(self._locks, SessionLocks) else nullcontext():
+            if isinstance(self._locks, SessionLocks):
+                if self._locks.is_lost:
+                    self._locks = self._resumed(self._locks)
+                session = self._locks.session
+            with self._ledger.transaction(session, is_writing=is_writing) as connection:
                 yield connection
 
     def _resumed(self, lost: SessionLocks) -> SessionLocks:
@@ -324,7 +377,7 @@ class Worker:
         """
         lost.close()
         locks = SessionLocks(self._ledger)
-        if locks.take(self._numbers) is None:
+        if locks.take(self._numbers):
             return locks
         holders = [row for row in self._holders() if row.worker != self._worker]
         if not holders:
@@ -337,8 +390,8 @@ class Worker:
         """Take the slots, as soon as nobody else holds them."""
         patience = math.inf if self._is_waiting else _PATIENCE_SECONDS
         deadline, is_told = time.monotonic() + patience, False
-        while not self._has_taken():
-            holders = self._holders()
+        while not self._patiently(self._has_taken):
+            holders = self._patiently(self._holders)
             name = _name_of(holders[0]) if holders else "another run"
             judges = listed([judge_id for judge_id in self._judge_ids if judge_id])
             if time.monotonic() > deadline:
@@ -351,33 +404,26 @@ class Worker:
                 is_told = True
             time.sleep(_POLL_SECONDS)
 
-    @_reconnecting
     def _has_taken(self) -> bool:
         """Take the slots; return False if another worker holds them, or may come back for them."""
+        file = self._ledger.file
         if self._locks is None or self._locks.is_lost:
-            self._locks = locks_of(self._ledger)
-        if self._locks.take(self._numbers) is not None:
+            self._locks = FileLocks(file) if file else SessionLocks(self._ledger)
+        if not self._locks.take(self._numbers):
             return False
-        if self._has_holder_to_return():
-            self._locks.free()
-            return False
-        return True
-
-    def _has_holder_to_return(self) -> bool:
-        """Return whether a worker that lost its session may come back for its slots.
-
-        It waits for replies to what it sent. A file's locks are never lost.
-        """
-        if self._ledger.file is not None:
-            return False
+        if file is not None:  # its locks are never lost
+            return True
+        # One that lost its session waits for replies to what it sent, unless its process ended.
         now = time.monotonic()
-        return any(
+        may_return = any(
             now - self._gone_since.setdefault(row.worker, now) < _RETURN_SECONDS
             for row in self._holders()
             if not has_ended(row.machine, row.process)
         )
+        if may_return:
+            self._locks.free()
+        return not may_return
 
-    @_reconnecting
     def _holders(self) -> Sequence[sa.Row[Any]]:
         """Return the workers that signed for one of the slots, the latest first."""
         of_slots = sa.select(slots.c.worker).where(
@@ -385,18 +431,15 @@ class Worker:
             & slots.c.judge_id.in_(self._judge_ids)
             & slots.c.slot.in_(list(self._shard.slots))
         )
-        with self._ledger.read_transaction() as connection:
-            return connection.execute(
-                sa.select(workers)
-                .where(workers.c.worker.in_(of_slots))
-                .order_by(workers.c.worker.desc())
-            ).all()
+        signed = sa.select(workers).where(workers.c.worker.in_(of_slots))
+        with self._ledger.transaction() as connection:
+            return connection.execute(signed.order_by(workers.c.worker.desc())).all()
 
-    @_reconnecting
-    def _sign(self) -> None:
+    def _sign(self, connection: sa.Connection) -> None:
         """Enter the worker into the ledger, and that it holds the slots."""
+        evaluation = self._ledger.evaluation
         row = {
-            "evaluation": self._ledger.evaluation,
+            "evaluation": evaluation,
             "run_id": self._run_id,
             "asset": self._asset,
             "machine": this_machine(),
@@ -405,25 +448,19 @@ class Worker:
             "shard": self._shard.index,
             "n_shards": self._shard.n_shards,
         }
+        inserted = sa.insert(workers).returning(workers.c.worker)
+        self._worker = worker = connection.execute(inserted, row).scalar_one()
+        rows = [
+            {"evaluation": evaluation, "judge_id": judge_id, "slot": slot, "worker": worker}
+            for judge_id, slot in self._numbers.values()
+        ]
         new = self._ledger.upsert(slots)
-        with self._transaction(is_writing=True, is_durable=False) as connection:
-            inserted = sa.insert(workers).returning(workers.c.worker)
-            self._worker = connection.execute(inserted, row).scalar_one()
-            rows = [
-                {
-                    "evaluation": self._ledger.evaluation,
-                    "judge_id": judge_id,
-                    "slot": slot,
-                    "worker": self._worker,
-                }
-                for judge_id, slot in self._numbers.values()
-            ]
-            if rows:
-                signed = new.on_conflict_do_update(
-                    index_elements=["evaluation", "judge_id", "slot"],
-                    set_={"worker": new.excluded.worker},
-                )
-                connection.execute(signed, rows)
+        signed = new.on_conflict_do_update(
+            index_elements=["evaluation", "judge_id", "slot"],
+            set_={"worker": new.excluded.worker},
+        )
+        if rows:
+            connection.execute(signed, rows)
 
 
 def _name_of(holder: sa.Row[Any]) -> str:
@@ -431,9 +468,3 @@ def _name_of(holder: sa.Row[Any]) -> str:
     run = "a command" if holder.run_id is None else f"run {holder.run_id[:8]}"
     machine = holder.machine.split(" ")[0]
     return f"{run} ({holder.asset}, process {holder.process} on {machine})"
-
-
-def _charged(attempt: Attempt) -> float:
-    if attempt.charged_usd is not None:
-        return attempt.charged_usd
-    return attempt.cost_usd or 0.0

@@ -72,7 +72,7 @@ class MemoryLedger:
     def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
         """Requests in open batches."""
         return frozenset(
-            key for batch in self.batches for key in batch.call_keys if key in call_keys
+            key for batch in self.batches for key in batch.subjects if key in call_keys
         )
 
     def record(

@@ -30,7 +30,7 @@ def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
     assert {(s.status, s.error) for s in first.scores} == {
         ("missing", "in a batch that the vendor works on")
     }
-    assert [len(batch.call_keys) for batch in ledger.batches] == [10, 10]
+    assert [len(batch.subjects) for batch in ledger.batches] == [10, 10]
 
     with caplog.at_level("INFO"):
         judge_all(units(10), BY_BATCH)
@@ -76,7 +76,7 @@ def test_what_failed_or_expired_in_a_batch_is_asked_again_and_nothing_else(
     provider.behave(Behaviour(batch_polls=0))
     repeat = judge_all(units(5), BY_BATCH)
     assert Counter(s.status for s in repeat.scores) == {"ok": 4, "missing": 4, "refused": 2}
-    assert [len(batch.call_keys) for batch in ledger.batches] == [2, 2]
+    assert [len(batch.subjects) for batch in ledger.batches] == [2, 2]
     done = judge_all(units(5), BY_BATCH)
     assert Counter(s.status for s in done.scores) == {"ok": 8, "refused": 2}
     assert sum(a.status == "api_error" for a in ledger.attempts) == 4
@@ -113,7 +113,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_more_strictly_in_the_next_batc
     judge_all(units(3), BY_BATCH)
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(3), BY_BATCH)
-    assert [len(batch.call_keys) for batch in ledger.batches] == [1, 1]
+    assert [len(batch.subjects) for batch in ledger.batches] == [1, 1]
     uploads = [item for item in provider.log.requests if b"could not be read" in item.body]
     assert len(uploads) == 2
     assert {score.status for score in judge_all(units(3), BY_BATCH).scores} == {"ok"}
@@ -204,7 +204,7 @@ def test_a_batch_stays_within_the_budget(
     provider.behave(Behaviour(batch_polls=0))
     summary = judge_all(units(20), BY_BATCH[:1], budget_usd=0.01)
     assert {score.status for score in summary.scores} == {"missing", "budget_stopped"}
-    n_submitted = len(ledger.batches[0].call_keys)
+    n_submitted = len(ledger.batches[0].subjects)
     judge_all(units(20), BY_BATCH[:1], budget_usd=0.0)
     assert sum(attempt.cost_usd or 0 for attempt in ledger.attempts) <= 0.01
     assert len(ledger.attempts) == n_submitted < 20
@@ -234,7 +234,7 @@ def test_a_budget_keeps_pairs_of_batched_judges_together(
     assert submitted["gpt"] == submitted["haiku"]
     assert 5 < len(submitted["gpt"]) < 30
     assert summary.n_budget_stopped == 2 * (30 - len(submitted["gpt"]))
-    assert [len(batch.call_keys) for batch in ledger.batches] == [len(submitted["gpt"])] * 2
+    assert [len(batch.subjects) for batch in ledger.batches] == [len(submitted["gpt"])] * 2
     assert sum(batch.most_usd for batch in ledger.batches) <= 0.05
 
 
@@ -271,7 +271,7 @@ def test_large_batches_are_split(
 ) -> None:
     monkeypatch.setattr(batching, "_MOST_REQUESTS", 4)
     judge_all(units(10), BY_BATCH[:1])
-    assert [len(batch.call_keys) for batch in ledger.batches] == [4, 4, 2]
+    assert [len(batch.subjects) for batch in ledger.batches] == [4, 4, 2]
 
 
 class BrokenOffError(RuntimeError):
@@ -370,4 +370,4 @@ def test_what_another_run_has_in_flight_is_in_no_batch(
     judge_all(units(2), BY_BATCH[:1])
     repeat = judge_all(units(3), BY_BATCH[:1])
     assert [score.status for score in repeat.scores] == ["missing"] * 3
-    assert [len(batch.call_keys) for batch in ledger.batches] == [2, 1]
+    assert [len(batch.subjects) for batch in ledger.batches] == [2, 1]

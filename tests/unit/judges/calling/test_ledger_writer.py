@@ -34,6 +34,10 @@ def attempt(number: int) -> Attempt:
     )
 
 
+async def recorded(writer: LedgerWriter, number: int) -> None:
+    await asyncio.shield(writer.record(attempt(number), PROMPT))
+
+
 class WaitingLedger(MemoryLedger):
     """A ledger whose commits wait for the test."""
 
@@ -55,7 +59,7 @@ def test_recording_returns_only_when_it_is_committed_and_the_event_loop_goes_on_
     ledger = WaitingLedger()
 
     async def scenario() -> None:
-        recording = asyncio.create_task(LedgerWriter(ledger).record(attempt(0), PROMPT))
+        recording = asyncio.create_task(recorded(LedgerWriter(ledger), 0))
         await asyncio.to_thread(ledger.is_at_work.wait)
         await asyncio.sleep(0)
         assert not recording.done()
@@ -71,7 +75,7 @@ def test_the_attempt_of_a_cancelled_task_is_still_committed() -> None:
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
-        task = asyncio.create_task(writer.record(attempt(0), PROMPT))
+        task = asyncio.create_task(recorded(writer, 0))
         await asyncio.to_thread(ledger.is_at_work.wait)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -88,9 +92,9 @@ def test_a_busy_event_loop_delays_no_commit() -> None:
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
-        first = asyncio.create_task(writer.record(attempt(0), PROMPT))
+        first = asyncio.create_task(recorded(writer, 0))
         await asyncio.to_thread(ledger.is_at_work.wait)
-        second = asyncio.create_task(writer.record(attempt(1), PROMPT))
+        second = asyncio.create_task(recorded(writer, 1))
         await asyncio.sleep(0)
         ledger.may_end.set()
         while ledger.n_commits < 2:
@@ -113,7 +117,7 @@ def test_requests_are_looked_up_together_behind_what_was_paid_for() -> None:
 
     async def scenario() -> list[Reply | None]:
         writer = LedgerWriter(ledger)
-        recording = asyncio.create_task(writer.record(attempt(0), PROMPT))
+        recording = asyncio.create_task(recorded(writer, 0))
         await asyncio.to_thread(ledger.is_at_work.wait)
         lookups = [asyncio.create_task(writer.stored_reply(f"k{number}")) for number in (0, 1)]
         await asyncio.sleep(0)  # both are handed over during the commit
@@ -131,11 +135,9 @@ def test_what_arrives_during_a_commit_goes_into_the_next_one() -> None:
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
-        first = asyncio.create_task(writer.record(attempt(0), PROMPT))
+        first = asyncio.create_task(recorded(writer, 0))
         await asyncio.to_thread(ledger.is_at_work.wait)
-        later = [
-            asyncio.create_task(writer.record(attempt(number), PROMPT)) for number in range(1, 50)
-        ]
+        later = [asyncio.create_task(recorded(writer, number)) for number in range(1, 50)]
         await asyncio.sleep(0)
         ledger.may_end.set()
         await asyncio.gather(first, *later)
@@ -158,7 +160,7 @@ def test_what_a_ledger_raises_is_raised_before_the_next_request() -> None:
         writer = LedgerWriter(FullLedger())
         writer.require_working()
         with pytest.raises(OSError, match="full"):
-            await writer.record(attempt(0), PROMPT)
+            await recorded(writer, 0)
         with pytest.raises(OSError, match="full"):
             writer.require_working()
 

@@ -10,7 +10,9 @@ def waits(policy: RetryPolicy, *, retry_after: float | None = None, seed: int = 
     rng = np.random.default_rng(seed)
     result = []
     for n_failed in range(1, 99):
-        wait = policy.wait_seconds(n_failed, retry_after_seconds=retry_after, rng=rng)
+        wait = policy.wait_seconds(
+            n_failed, is_overload=False, retry_after_seconds=retry_after, rng=rng
+        )
         if wait is None:
             break
         result.append(wait)

@@ -20,7 +20,7 @@ NOW = datetime(2026, 11, 21, 5, 0, 0, 250_000, tzinfo=UTC)
 def batch_of(intent_id: str, *keys: str, judge_id: str = "gpt", most_usd: float = 0.0) -> Batch:
     """Return a batch of requests about responses of the keys' names."""
     subjects = {key: CallSubject("judging", f"r-{key}", "q") for key in keys}
-    return Batch(intent_id, judge_id, tuple(subjects), NOW, most_usd=most_usd, subjects=subjects)
+    return Batch(intent_id, judge_id, subjects, NOW, most_usd=most_usd)
 
 
 def prompts_of(*keys: str) -> dict[str, str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from eval_assets.agreement.staged import StageChange
 from eval_assets.ledger import Reply
 from eval_assets.store.connection import connect, transaction
 from eval_assets.store.ledger import copies as copies_module
@@ -18,7 +17,6 @@ from eval_assets.store.ledger.histories import (
     DualJudgement,
     append_history,
     history_of,
-    write_staged_mode,
 )
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.ledger.limits import spending_table
@@ -149,20 +147,6 @@ def test_spending_of_a_run_is_null_if_part_of_it_is_unknown(
     ]
 
 
-def test_open_batches_are_copied_with_their_requests(
-    ledger: SqlLedger, worker: Worker, connection: Connection
-) -> None:
-    for number, keys in enumerate([("b", "a"), ("c",), ("d",)], start=1):
-        worker.intend_batch(batch_of(f"intent-{number}", *keys), {})
-    worker.confirm_batch("intent-1", "batch-1")
-    worker.confirm_batch("intent-2", "batch-2")
-    worker.close_batch("intent-2")
-
-    assert copied(ledger, connection, "SELECT * FROM judge_batches") == [
-        ("batch-1", "gpt", ["a", "b"], NOW)
-    ]
-
-
 def test_the_latest_answer_to_a_query_is_copied(ledger: SqlLedger, connection: Connection) -> None:
     answers = [judgement(1), judgement(2), judgement(1, kappa=None)]
     append_history(ledger, "dual_judgements", map(asdict, answers))
@@ -187,7 +171,6 @@ def test_a_folders_own_ledger_moves_to_the_one_of_a_team(ledger: SqlLedger, tmp_
         JudgeLedger(earlier).register([(MAPPED, {})], at=NOW)
         JudgeLedger(earlier).record(reading := a_reading())
         JudgeLedger(earlier).release(reading)
-        write_staged_mode(earlier, [StageChange(0, "both", 0.5, 10, "start")], at=NOW)
     with (
         open_ledger(tmp_path / "other", evaluation="songs", setting=team) as other,
         Worker(other, asset="judge_scores", run_id="run-1") as asking,

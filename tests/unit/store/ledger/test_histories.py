@@ -1,17 +1,13 @@
 """Events that cannot be computed again are kept, and read back as they were."""
 
 import math
-from datetime import timedelta
 
 import numpy as np
 import pandas as pd
 import pytest
-import sqlalchemy as sa
 
-from eval_assets.agreement.staged import StageChange
-from eval_assets.store.ledger._tables import staged_mode
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import append_history, history_of, write_staged_mode
+from eval_assets.store.ledger.histories import append_history, history_of
 from tests.unit.store.ledger.conftest import NOW
 
 
@@ -34,17 +30,3 @@ def test_what_is_undefined_in_a_history_is_null(ledger: SqlLedger, undefined: ob
 
     [result] = history_of(ledger, "agreement_history").to_dict("records")
     assert result == {"a_hh": 0.9, "alpha": None, "n": 3, "ids": [1, None]}
-
-
-def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> None:
-    start = StageChange(0, "both", math.nan, 0, "start")
-    dropped = StageChange(100, "one", 0.9, 100, "kappa is 0.900")
-    back = StageChange(300, "both", 0.5, 10, "")
-    later = NOW + timedelta(days=1)
-    write_staged_mode(ledger, [start, dropped], at=NOW)
-    write_staged_mode(ledger, [start, dropped, back], at=later)
-
-    columns = (staged_mode.c.mode, staged_mode.c.since, staged_mode.c.kappa)
-    with ledger.read_transaction() as connection:
-        result = connection.execute(sa.select(*columns).order_by(staged_mode.c.position)).all()
-    assert result == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]

@@ -185,7 +185,7 @@ def test_a_clock_that_is_put_back_does_not_hold_requests_for_long(
     ledger: SqlLedger, worker: Worker
 ) -> None:
     take(worker, 60, 600)
-    with ledger.write_transaction() as connection:
+    with ledger.transaction(is_writing=True) as connection:
         ahead = rate_grants.c.starts_at + 7200
         connection.execute(sa.update(rate_grants).values(starts_at=ahead))
     assert take(worker, 60, 600) <= 0
@@ -265,12 +265,12 @@ def test_requests_start_when_whoever_takes_them_can_send(worker: Worker) -> None
 
 def test_what_was_taken_long_ago_is_forgotten(ledger: SqlLedger, worker: Worker) -> None:
     take(worker, 60, 600)
-    with ledger.write_transaction() as connection:
+    with ledger.transaction(is_writing=True) as connection:
         connection.execute(
             sa.update(rate_grants).values(starts_at=rate_grants.c.starts_at - WINDOW_SECONDS)
         )
     assert take(worker, 60, 600) <= 0
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         assert connection.scalar(sa.select(sa.func.count()).select_from(rate_grants)) == 1
 
 
@@ -280,7 +280,7 @@ def test_workers_that_take_at_the_same_time_send_one_after_the_other(
     with ThreadPoolExecutor(8) as threads:
         for item in [threads.submit(take, worker, 6, 60) for _ in range(30)]:
             item.result()
-    with ledger.read_transaction() as connection:
+    with ledger.transaction() as connection:
         starts = connection.scalars(
             sa.select(rate_grants.c.starts_at).order_by(rate_grants.c.starts_at)
         ).all()
