@@ -726,12 +726,14 @@ CREATE TABLE IF NOT EXISTS judge_calls (
 );
 
 -- What each asset spent in each run.
-CREATE TABLE IF NOT EXISTS run_spending (
-    run_id VARCHAR NOT NULL,
-    asset VARCHAR NOT NULL,
-    spent_usd DOUBLE,                      -- NULL if some of it is not known
-    recorded_at TIMESTAMPTZ NOT NULL
-);
+CREATE OR REPLACE VIEW run_spending AS
+SELECT run_id, asset,
+       CASE WHEN count(*) FILTER (cost_usd IS NULL AND charged_usd > 0) = 0
+            THEN coalesce(sum(cost_usd), 0) END AS spent_usd,   -- NULL if some of it is not known
+       max(started_at) AS recorded_at
+FROM judge_calls
+WHERE run_id IS NOT NULL
+GROUP BY run_id, asset;
 
 -- What a judge wrote from the report's figures, if evaluation.yaml asks for it.
 CREATE TABLE IF NOT EXISTS executive_summary (

@@ -59,7 +59,7 @@ _WITH_TEXTS = _ATTEMPTS.join(
 ).add_columns(requests.c.prompt, attempts.c.raw_reply)
 
 LedgerTable = HistoryTable | Literal["judge_calls", "judge_versions", "test_set_uses"]
-"""A table that mirrors the ledger; with judge_calls goes run_spending."""
+"""A table that mirrors the ledger."""
 
 _LEDGER_TABLES: tuple[LedgerTable, ...] = (
     *get_args(HistoryTable),
@@ -83,7 +83,6 @@ def copy_ledger(
         match name:
             case "judge_calls":
                 _copy_attempts(ledger, connection)
-                replace_rows(connection, "run_spending", _run_spending(ledger))
             case "test_set_uses" | "judge_versions":
                 replace_rows(connection, name, _rows(ledger, metadata.tables[name]))
             case _:
@@ -149,28 +148,6 @@ def _frame(result: sa.CursorResult[tuple[object, ...]]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(result.all(), columns=list(result.keys()), dtype=object)
-
-
-def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
-    """Return the spending of each asset in each run; None if some of it is not known."""
-    is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
-    spent = sa.case(
-        (sa.func.count(sa.case((is_unknown, 1))) > 0, None),
-        else_=sa.func.coalesce(sa.func.sum(attempts.c.cost_usd), 0.0),
-    )
-    query = (
-        sa.select(
-            workers.c.run_id,
-            workers.c.asset,
-            spent.label("spent_usd"),
-            sa.func.max(attempts.c.started_at).label("recorded_at"),
-        )
-        .select_from(attempts.join(workers, attempts.c.worker == workers.c.worker))
-        .where((attempts.c.evaluation == ledger.evaluation) & workers.c.run_id.is_not(None))
-        .group_by(workers.c.run_id, workers.c.asset)
-    )
-    with ledger.transaction() as connection:
-        return _frame(connection.execute(query))
 
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
