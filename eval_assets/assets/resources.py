@@ -38,15 +38,18 @@ CLOSED_GATES = "closed_gates"
 def identifiers_of(evaluations: Sequence[str]) -> dict[str, str]:
     """Return a name for each evaluation that Dagster allows for jobs, groups and steps.
 
-    Characters other than letters, digits and _ become _; a number tells equal names apart.
+    Characters other than letters, digits and _ become _; a number tells equal names apart. A name
+    that begins with no letter, as that of no resource may, follows `evaluation`.
 
     Examples:
-        >>> identifiers_of(["a.b", "a-b", "c"])
-        {'a.b': 'a_b', 'a-b': 'a_b_2', 'c': 'c'}
+        >>> identifiers_of(["a.b", "a-b", "2026 tickets"])
+        {'a.b': 'a_b', 'a-b': 'a_b_2', '2026 tickets': 'evaluation_2026_tickets'}
     """
     identifiers: dict[str, str] = {}
     for name in evaluations:
         plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+        if not plain[:1].isalpha():
+            plain = f"evaluation_{plain.strip('_')}".rstrip("_")
         identifier, number = plain, 1
         while identifier in identifiers.values():
             number += 1
@@ -131,12 +134,19 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @classmethod
     def all_in(cls, root: Path, *, database: Path | str | None = None) -> "list[EvaluationFolder]":
-        """Return an evaluation folder, or those in a folder, which are named like their folders."""
-        names = evaluations_in(root)
-        identifiers = identifiers_of(names)
+        """Return an evaluation folder, or those in a folder, which are named like their folders.
+
+        Their identifiers take the place of names with characters that Dagster refuses in keys.
+        """
+        identifiers = identifiers_of(evaluations_in(root))
         return [
-            cls.at(root / name, name=name, identifier=identifiers[name], database=database)
-            for name in names
+            cls.at(
+                root / name,
+                name=name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else identifier,
+                identifier=identifier,
+                database=database,
+            )
+            for name, identifier in identifiers.items()
         ] or [cls.at(root, database=database)]
 
     @property

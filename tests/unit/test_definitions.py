@@ -41,6 +41,19 @@ def test_one_folder_has_assets_without_prefix() -> None:
     assert {"evaluate", "score"} <= {job.name for job in repository.get_all_jobs()}
 
 
+@pytest.mark.parametrize(
+    "name", ["2026 tickets", "_drafts", "\N{LATIN SMALL LETTER U WITH DIAERESIS}n", "\u65e5\u672c"]
+)
+def test_folder_of_any_name_has_jobs(tmp_path: Path, name: str) -> None:
+    shutil.copytree(DATA / "sample", tmp_path / name, ignore=shutil.ignore_patterns("out"))
+
+    file = tmp_path / name / "evaluation.yaml"
+    file.write_text(file.read_text().replace("name: autonomy-and-agency", f"name: {name}"))
+
+    for folder in (tmp_path, tmp_path / name):
+        assert definitions(folder).get_repository_def().get_all_jobs()
+
+
 def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Path) -> None:
     single = keys(definitions(several / "sample"))
     result = definitions(several)
