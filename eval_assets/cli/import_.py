@@ -62,8 +62,15 @@ def _print_account(tool: str, export: Export, *, verb: str) -> None:
     """Print stored and omitted parts of the export with reasons, and unused fields."""
     from eval_assets.wording import counted
 
+    contents = [counted(len(export.responses), "response")]
+    for rated, noun, author in (
+        (export.ratings, "rating", "rater"),
+        (export.scores, "score", "judge"),
+    ):
+        if by := {name for _, _, name in rated}:
+            contents.append(f"{counted(len(rated), noun)} by {counted(len(by), author)}")
     click.echo(f"{tool}: {counted(export.n_records, 'record')} read")
-    click.echo(f"{verb}: {_contents(export)}")
+    click.echo(f"{verb}: {', '.join(contents)}")
     for loss, count in export.losses.items():
         click.echo(f"not stored: {count:,} {loss}")
     for note, count in export.notes.items():
@@ -71,17 +78,3 @@ def _print_account(tool: str, export: Export, *, verb: str) -> None:
     fields = ", ".join(f"{path} ({count:,})" for path, count in export.unused_fields.items())
     if fields:
         click.echo(f"not used: fields that no file of an evaluation holds: {fields}")
-
-
-def _contents(export: Export) -> str:
-    from eval_assets.wording import counted
-
-    contents = [counted(len(export.responses), "response")]
-    for rated, noun, author in (
-        (export.ratings, "rating", "rater"),
-        (export.scores, "score", "judge"),
-    ):
-        by = {name for _, _, name in rated}
-        if by:
-            contents.append(f"{counted(len(rated), noun)} by {counted(len(by), author)}")
-    return ", ".join(contents)

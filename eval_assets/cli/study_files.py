@@ -1,9 +1,9 @@
 """Responses, assignments and sessions that the labelling commands read."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -168,11 +168,19 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
 
     with connect(database) as connection:
         disagreements = read_table(connection, "judge_disagreements")
-    return [
-        _between_judges(row, files.evaluation)
-        for row in disagreements[disagreements["scope"] == "response"].to_dict("records")
-        if row["question_id"] in {question.id for question in files.evaluation.rubric}
-    ]
+    result = []
+    for row in disagreements[disagreements["scope"] == "response"].to_dict("records"):
+        if row["question_id"] not in {question.id for question in files.evaluation.rubric}:
+            continue
+        scale = files.evaluation.question(row["question_id"]).scale
+        ratings = {  # stored scores are on [0, 1]
+            row[f"{judge}_id"]: scale.low + row[f"{judge}_score"] * (scale.high - scale.low)
+            for judge in ("judge1", "judge2")
+        }
+        unit = row["response_id"], row["question_id"]
+        spread = row["largest_difference"]
+        result.append(Disagreement(*unit, ratings, spread, between="judges"))
+    return result
 
 
 def quality_now(files: StudyFiles) -> list[QualityFigure]:
@@ -182,18 +190,3 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
     sources = quality_sources(files.study, files.study.sessions.readable()[0])
     rubric = files.evaluation.rubric
     return quality_figures(rubric, quality_of_labels(rubric, files.labels.ratings(), sources))
-
-
-def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disagreement:
-    """Return a stored disagreement, whose scores are on [0, 1], in points of the scale."""
-    scale = evaluation.question(row["question_id"]).scale
-    return Disagreement(
-        response_id=row["response_id"],
-        question_id=row["question_id"],
-        ratings={
-            row[f"{judge}_id"]: scale.low + row[f"{judge}_score"] * (scale.high - scale.low)
-            for judge in ("judge1", "judge2")
-        },
-        spread=row["largest_difference"],
-        between="judges",
-    )

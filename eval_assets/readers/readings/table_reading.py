@@ -156,7 +156,10 @@ class Choices:
             *([] if columns(options.rater) else options.rater),
             *([] if columns(options.judge) else options.judge),
         ]
-        holder = _column_with(table, named) if named else None
+        folded = {name.casefold() for name in named}
+        holders = [c for c in table.columns if named and folded <= {*map(str.casefold, c.values)}]
+        holders.sort(key=lambda c: (not c.may_be(Role.RATER), c.may_be(Role.TEXT)))
+        holder = next(iter(holders), None)
         return cls(
             options,
             columns(options.item),
@@ -243,14 +246,6 @@ def names_file(option: str, files: Iterable[str]) -> bool:
         option in (file, Path(file).name, Path(file).stem) or Path(option).name == Path(file).name
         for file in files
     )
-
-
-def _column_with(table: CodedTable, names: Sequence[str]) -> CodedColumn | None:
-    """Return the column that holds all of these names of raters."""
-    folded = {name.casefold() for name in names}
-    candidates = [c for c in table.columns if folded <= {v.casefold() for v in c.values}]
-    candidates.sort(key=lambda c: (not c.may_be(Role.RATER), c.may_be(Role.TEXT)))
-    return next(iter(candidates), None)
 
 
 def option_text(table: CodedTable, name: str, *values: str) -> str:
