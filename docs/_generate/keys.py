@@ -40,7 +40,6 @@ _OTHERWISE = {
     "prompts": "`prompts.tsv` or `prompts/*`",
     "gates": "all three",
     "gates.min": "`0.75`, `0.667`, `0.667`",
-    "rubric.scale": "guessed from the labels",
     "rubric.level": "`nominal` if binary, `ordinal` if the steps are whole, else `interval`",
 }
 """Defaults that the readers decide, not the noun."""

@@ -189,14 +189,12 @@ def rubric_questions(folder: EvaluationFolder) -> Metadata:
                 "question": question.question,
                 "scale": question.scale.described(),
                 "level": question.level,
-                "scale_guessed": question.scale_guessed,
             }
         )
         for question in evaluation.rubric
     ]
     return {
         "questions": dg.MetadataValue.table(questions),
-        "n_scales_guessed": sum(q.scale_guessed for q in evaluation.rubric),
     }
 
 

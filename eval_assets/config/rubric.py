@@ -55,7 +55,7 @@ class RubricQuestion:
         equivalent_versions: Earlier versions of the wording whose labels count with those of the
             present one, by number in `rubric_versions`.
         multi_select: The multi-select question that this is an option of; None if it is none.
-        scale_guessed: Whether the scale was guessed from the labels, because none is declared.
+        scale_guessed: Whether the scale was guessed from ratings that no evaluation declares.
 
     Raises:
         DeclarationError: If the scale cannot have that level.

@@ -140,7 +140,7 @@ def field_headers(table: FileTable) -> dict[str, str]:
 
 def readings_in_file(
     content: FileContent,
-    questions: Mapping[str, Scale | None],
+    questions: Mapping[str, Scale],
     *,
     forms: tuple[str, str],
     response_ids: Collection[str],
@@ -154,8 +154,7 @@ def readings_in_file(
     Raises:
         ExceptionGroup: Of an InputError for each place that leaves open who rated what.
     """
-    scales = [scale for scale in questions.values() if scale is not None]
-    scale = scales[0] if len(scales) == len(questions) == 1 else None
+    scale = next(iter(questions.values())) if len(questions) == 1 else None
     tables = joined_tables(tables_of(content))
     tables = [with_words(table, ReadOptions(scale=scale)) for table in tables]
     columns = [column for table in tables for column in table.columns]

@@ -153,7 +153,7 @@ def read_recorded_scores(
 def _scores_in_file(
     content: FileContent,
     *,
-    questions: Mapping[str, Scale | None],
+    questions: Mapping[str, Scale],
     models: Sequence[str],
     response_ids: Sequence[str],
 ) -> tuple[FileTable, References]:

@@ -489,15 +489,3 @@ def scale_text(scale: Scale) -> str:
     if scale.step == 1:
         return f"{scale.low:g}-{scale.high:g}"
     return ",".join(f"{value:g}" for value in scale.values)
-
-
-def guessed_scale(values: set[float]) -> Scale | None:
-    """Return the scale that ratings determine, None if there are several.
-
-    Both ends of 0 to 1 or 1 to 5 occur: 1 to 4 can be a separate scale, and as part of 1 to 5 its
-    raters would seem to agree more.
-    """
-    if values == {0.0, 1.0}:
-        return BINARY
-    is_likert = {1.0, 5.0} <= values <= {1.0, 2.0, 3.0, 4.0, 5.0}
-    return Scale.from_steps(low=1, high=5) if is_likert else None

@@ -592,12 +592,6 @@ def limits(source: StoredFigures) -> Iterator[str]:
         yield f"Labels were rejected, and count nowhere: {listed(rejected)}."
     for question_id, finding in source.findings:
         yield f"{question_id}: {finding}."
-    for question in source.evaluation.rubric:
-        if question.scale_guessed:
-            yield (
-                f"{question.id}: the scale {question.scale.described()} is read off the ratings. "
-                "Declare it in evaluation.yaml: one stray rating would change every figure."
-            )
     for row in source.rows("no_longer_paired"):
         yield (
             f"{row['question_id']}: {counted(row['n_responses'], 'response')} had two ratings in "

@@ -51,7 +51,6 @@ def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQ
             "scale_values": question.scale.values and list(question.scale.values),
             "level": question.level,
             "guidelines": question.guidelines,
-            "scale_guessed": question.scale_guessed,
             "scored_by": question.scored_by,
             "position": position,
         }

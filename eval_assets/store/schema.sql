@@ -46,7 +46,6 @@ CREATE TABLE IF NOT EXISTS rubric_questions (
     scale_values DOUBLE[],                 -- NULL: every value in [scale_min, scale_max]
     level VARCHAR NOT NULL,
     guidelines VARCHAR NOT NULL,
-    scale_guessed BOOLEAN NOT NULL,
     scored_by VARCHAR NOT NULL,            -- 'judge' or 'function'
     position INTEGER NOT NULL
 );

@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from eval_assets.config.types import Text
-from eval_assets.errors import InputError, InputProblem, KeyPath, gathered
+from eval_assets.errors import InputError, InputProblem, KeyPath
 from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
@@ -81,13 +81,10 @@ class ScaleWords:
         return Scale.from_words(*map(str.strip, self.values))
 
 
-def declared_rubric(
-    checks: Checks, raw: object, label_files: Sequence[Path], *, folder: Path
-) -> object:
+def declared_rubric(checks: Checks, raw: object, *, folder: Path) -> object:
     """Return the rubric in canonical form: a scale by its values, a level for every question.
 
-    `raw` is the rubric as written, or the name of its file. Label files are read only if a scale is
-    not declared.
+    `raw` is the rubric as written, or the name of its file.
     """
     files = files_in_folder(folder, "rubric") if raw is None else ()
     file = next((path for path in files if format_of(path) in FORMATS), None)
@@ -97,19 +94,8 @@ def declared_rubric(
         raw = (_rubric_of_file(checks, file, folder=folder) if file.is_file() else None) or STAND_IN
     if not isinstance(raw, list):
         return raw
-    entries = [entry for entry in raw if isinstance(entry, dict)]
-    ids = [str(entry["id"]).strip() for entry in entries if "id" in entry]
-    guesses: Mapping[str, Scale] = {}
-    if any(entry.get("scale") is None and _usual_scale(entry) is None for entry in entries):
-        problems: list[InputProblem] = []
-        with gathered(problems):
-            from eval_assets.readers.labels.read import guessed_scales  # it loads pandas
-
-            guesses = guessed_scales(label_files, folder=folder, question_ids=ids)
-        for problem in problems:
-            checks.add(problem)
     return [
-        _question(checks, entry, ("rubric", position), guesses, folder=folder)
+        _question(checks, entry, ("rubric", position), folder=folder)
         if isinstance(entry, dict)
         else entry
         for position, entry in enumerate(raw)
@@ -117,22 +103,14 @@ def declared_rubric(
 
 
 def _question(
-    checks: Checks,
-    entry: dict[str, object],
-    at: KeyPath,
-    guesses: Mapping[str, Scale],
-    *,
-    folder: Path,
+    checks: Checks, entry: dict[str, object], at: KeyPath, *, folder: Path
 ) -> dict[str, object]:
     question = {key: value for key, value in entry.items() if value is not None}
     if "scale" in question:
         scale = _declared_scale(checks, question["scale"], (*at, "scale"))
     elif (scale := _usual_scale(entry)) is None:
-        scale = guesses.get(str(question.get("id")))
-        question["<scale_guessed>"] = True
-        if scale is None:
-            message = "the question declares no scale, and its labels leave it open"
-            checks.note((*at, "scale"), message, "Declare it, as in scale: {min: 1, max: 5}")
+        remedy = "Declare it, as in scale: {min: 1, max: 5}"
+        checks.note((*at, "scale"), "the question declares no scale", remedy)
     if scale is None:
         scale, question["level"] = _ANY, "interval"
     question["scale"] = asdict(scale)

@@ -147,7 +147,7 @@ def _as_declared(checks: Checks, raw: dict[str, object], *, folder: Path) -> dic
     label_files += tuple(path for path in session_paths(folder) if path not in label_files)
     sections |= {
         "<folder>": folder,
-        "rubric": declared_rubric(checks, sections.get("rubric"), label_files, folder=folder),
+        "rubric": declared_rubric(checks, sections.get("rubric"), folder=folder),
         "labels": {
             **labels,
             "files": label_files,

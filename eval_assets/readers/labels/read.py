@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -47,7 +47,6 @@ from eval_assets.readers.rated_rows import (
 )
 from eval_assets.readers.readings.table_reading import Reading
 from eval_assets.readers.references import RESPONSE_ID, has_references, references_in, units_of
-from eval_assets.readers.values import guessed_scale
 from eval_assets.scale import Scale
 from eval_assets.wording import counted
 
@@ -230,13 +229,12 @@ def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[Input
 def rows_of_labels(
     content: FileContent,
     *,
-    questions: Mapping[str, Scale | None],
-    response_ids: Collection[str] = frozenset(),
+    questions: Mapping[str, Scale],
+    response_ids: Collection[str],
 ) -> list[RatedRows]:
     """Return the labels of a file, of each of its tables.
 
-    `questions` are those of the rubric, each with its scale; None if that is not known yet.
-    `response_ids` are those of the evaluation, as far as they are known.
+    `questions` are those of the rubric with their scales, `response_ids` those of the evaluation.
 
     Raises:
         ExceptionGroup: Of an InputError for each place that leaves open who rated what.
@@ -287,27 +285,3 @@ def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
     items = " and ".join(column.name for column in reading.items) or "each row"
     text = f"{columns} read as ratings of {items} by {reading.rater.name}"
     return rows.with_note(text)
-
-
-def guessed_scales(
-    files: Iterable[Path], *, folder: Path, question_ids: Sequence[str]
-) -> dict[str, Scale]:
-    """Return the scale of each question whose labels determine it; files may be missing.
-
-    Questions with other ratings are left out: 1 to 4 can be a separate scale, and as part of 1 to 5
-    its raters would seem to agree more.
-
-    Raises:
-        ExceptionGroup: Of an InputError for each label file that cannot be used.
-    """
-    values: dict[str, set[float]] = {question: set() for question in question_ids}
-    for path in filter(Path.is_file, files):
-        content = content_of_evaluation(path, folder=folder)
-        only = question_ids[0] if len(question_ids) == 1 else ""
-        for labels in rows_of_labels(content, questions=dict.fromkeys(question_ids)):
-            cells, questions = labels.ratings(), labels.units.questions
-            for question in questions.present():
-                rows = questions.is_(question) & ~cells.blank
-                values.setdefault(question or only, set()).update(cells.values[rows].tolist())
-    guesses = {question: guessed_scale(values[question]) for question in question_ids}
-    return {question: scale for question, scale in guesses.items() if scale is not None}

@@ -255,12 +255,11 @@ def _values(
         is_off[rows] = ~cells.blank[rows] & ~contained
     texts = parsed.table.text(*FIELDS["rating"])
 
-    def describe(row: int) -> MessageAndRemedy:
-        question = rubric[questions[row]]
-        message, remedy = off_scale(texts[row], question)
-        return message, remedy + ", or declare the scale that raters saw" * question.scale_guessed
-
-    problems.add_described(is_off, parsed.rating_headers, describe)
+    problems.add_described(
+        is_off,
+        parsed.rating_headers,
+        lambda row: off_scale(texts[row], rubric[questions[row]]),
+    )
     return values
 
 

@@ -155,47 +155,15 @@ def test_a_rubric_without_questions_is_refused(write: Write, reported: Reported)
 UNDECLARED = "name: test\nrubric:\n  - {id: q, question: How}\n"
 
 
-@pytest.mark.parametrize(
-    ("ratings", "scale"), [("0 1 1", BINARY), ("1 3 5.0", LIKERT5), ("true false", BINARY)]
-)
-def test_a_scale_is_guessed_if_none_is_declared(write: Write, ratings: str, scale: Scale) -> None:
-    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
-    folder = write(
-        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
-    )
-
-    (question,) = read_evaluation(folder).rubric
-
-    assert (question.scale, question.scale_guessed) == (scale, True)
-
-
-@pytest.mark.parametrize(
-    "ratings", ["", "1 1", "0 0", "1 4", "2 5", "0 1 3", "1 2.5", "1 6", "1 five", "-1 1"]
-)
-def test_a_scale_is_never_guessed_if_there_is_doubt(
-    write: Write, reported: Reported, ratings: str
-) -> None:
-    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
-    folder = write(
-        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
-    )
+def test_a_question_declares_its_scale(write: Write, reported: Reported) -> None:
+    labels = "item_id,rater_id,rating\na1,x,1\na1,y,5\n"
+    folder = write({"evaluation.yaml": UNDECLARED, "labels.csv": labels})
 
     assert reported(lambda: read_evaluation(folder)) == [
         (
-            "evaluation.yaml:3:rubric[0].scale: the question declares no scale, and its labels "
-            "leave it open. Declare it, as in scale: {min: 1, max: 5}."
+            "evaluation.yaml:3:rubric[0].scale: the question declares no scale. "
+            "Declare it, as in scale: {min: 1, max: 5}."
         )
-    ]
-
-
-def test_labels_that_cannot_be_read_are_reported_if_a_scale_depends_on_them(
-    write: Write, reported: Reported
-) -> None:
-    folder = write({"evaluation.yaml": UNDECLARED, "labels.csv": "a,b\n1,2\n"})
-
-    assert [message.split(":")[0] for message in reported(lambda: read_evaluation(folder))] == [
-        "evaluation.yaml",
-        "labels.csv",
     ]
 
 

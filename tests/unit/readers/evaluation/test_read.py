@@ -40,7 +40,7 @@ budget_usd: 5
     assert evaluation.name == "suite"
     assert usefulness.scale == Scale.from_steps(low=0, high=4)
     assert (usefulness.level, usefulness.guidelines) == ("ordinal", "0 not at all\n")
-    assert (safe.scale, safe.level, safe.scale_guessed) == (BINARY, "ordinal", False)
+    assert (safe.scale, safe.level) == (BINARY, "ordinal")
     assert evaluation.judges == (
         Judge("gpt", "openai", model="gpt-6-luna"),
         Judge("local", "openai", model="x", base_url="http://127.0.0.1", api_key_env="KEY"),

@@ -171,19 +171,6 @@ def test_words_of_the_scale_are_ratings(write: Write) -> None:
     assert inputs.ratings["value"].tolist() == [0, 2, 1, 2]
 
 
-def test_scales_are_guessed_from_wide_tables_too(write: Write) -> None:
-    evaluation = read_evaluation(
-        write(
-            {
-                "evaluation.yaml": ONE.replace(", scale: likert5", ""),
-                "labels.csv": "response_id,anna,ben\na1,1,5\na2,3,2\n",
-            }
-        )
-    )
-
-    assert evaluation.rubric[0].scale.high == 5
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
