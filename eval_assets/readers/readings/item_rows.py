@@ -187,9 +187,11 @@ class ItemRows:
         ]
 
     def _repeats_ratings(self, column: CodedColumn) -> bool:
-        """Return whether a column called like a judge has the words of another one."""
-        return names_score(column) and any(
-            {*column.values} == {*other.values}
+        """Return whether a column of a judge, or of one of several raters, has another's words."""
+        is_of_one = names_one_of_several(column.name) and len(column.values) <= _MOST_VERDICTS
+        are_names = any(is_first_name(of) or of[-1:].isdigit() for of in column.values)
+        return (names_score(column) or (is_of_one and not are_names)) and any(
+            {*column.values} <= {*other.values}
             for other in self.columns
             if other is not column and other.can_rate
         )
@@ -728,6 +730,9 @@ def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
 
 
 _NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
+_MOST_VERDICTS = 3
+"""Words of a verdict, such as A, tie and B."""
+
 _NEVER = (["false"], ["true"])
 """Values of a column that programs write for all rows."""
 

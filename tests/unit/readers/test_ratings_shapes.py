@@ -219,9 +219,11 @@ def test_verdicts_beside_one_name_are_those_of_that_person(
     assert not len(ratings.scores)
 
 
-def test_preferences_of_lettered_experts_are_no_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["AB", ("thumbs_down", "thumbs_up")])
+def test_verdicts_of_lettered_experts_are_no_names(tmp_path: Path, words: Sequence[str]) -> None:
     rows: Rows = [["item", "expert_a", "expert_b", "expert_c", "gpt4_judge"]]
-    rows += [[item, *("AB"[n * (k + 1) % 3 > 0] for k in range(4))] for n, item in enumerate(ITEMS)]
+    for n, item in enumerate(ITEMS):
+        rows.append([item, *(words[n % (k + 2) > 0] for k in range(4))])
 
     ratings = read(tmp_path, "r.csv", csv_of(rows))
 
