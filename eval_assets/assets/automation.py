@@ -1,16 +1,15 @@
 """Sensors and schedules of an evaluation, or of a folder of several."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
 
 import dagster as dg
 
 from eval_assets.assets.alerting import alert_channels, send_alerts
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
-from eval_assets.errors import InputError, StoreError, leaves
+from eval_assets.errors import InputError
 from eval_assets.labelling.session_files import SessionFolder
 
 REST = timedelta(minutes=10)
@@ -80,18 +79,16 @@ def files_sensor(folders: Sequence[EvaluationFolder], *, name: str) -> dg.Sensor
     """Return a sensor that records the versions of input files, and starts no run."""
 
     def record(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        def of_one(folder: EvaluationFolder) -> list[dg.AssetObservation]:
+        events = []
+        for folder in folders:
             labelling = _who_labels(folder.path)
             if labelling:
                 context.log.info("labels are read later: %s is labelling", ", ".join(labelling))
-            return [
+            events += [
                 observation
                 for observation in folder.unrecorded_versions(context.instance)
                 if not (labelling and observation.asset_key == folder.key("label_files"))
             ]
-
-        observations = list(_of_each(context, folders, of_one))
-        events = [event for _, new in observations for event in new]
         reason = None if events else dg.SkipReason("no file changed")
         return dg.SensorResult(asset_events=events, skip_reason=reason)
 
@@ -102,32 +99,6 @@ def files_sensor(folders: Sequence[EvaluationFolder], *, name: str) -> dg.Sensor
         description="Records the versions of input files, which new_files waits for.",
         default_status=dg.DefaultSensorStatus.RUNNING,
     )
-
-
-_Looked = TypeVar("_Looked")
-
-
-def _of_each(
-    context: dg.SensorEvaluationContext,
-    folders: Sequence[EvaluationFolder],
-    look: Callable[[EvaluationFolder], _Looked],
-) -> Iterator[tuple[EvaluationFolder, _Looked]]:
-    """Yield the result of each evaluation; one that cannot be read does not stop the others.
-
-    Raises:
-        ExceptionGroup: If no evaluation can be read.
-    """
-    errors: list[Exception] = []
-    for folder in folders:
-        try:
-            result = look(folder)
-        except* (dg.Failure, InputError, StoreError) as group:
-            context.log.warning("%s: %s", folder.path, "; ".join(map(str, leaves(group))))
-            errors.append(group)
-        else:
-            yield folder, result
-    if len(errors) == len(folders):
-        raise ExceptionGroup("no evaluation can be read", errors)
 
 
 def _who_labels(folder: Path) -> list[str]:

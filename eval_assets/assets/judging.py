@@ -42,7 +42,6 @@ from eval_assets.store.inputs import (
     record_import,
     response_keys,
 )
-from eval_assets.store.report_tables import judge_costs
 from eval_assets.store.schema import replace_records
 from eval_assets.store.scores import (
     JudgeRow,
@@ -145,7 +144,6 @@ def _counts(connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse) -> Met
         "versions": [f"{j} {version.version}" for j, version in in_use.items()],
         "n_ok": int(statuses.loc[statuses["status"] == "ok", "n"].sum()),
         "statuses": rows_as_metadata(statuses),
-        "cost_by_judge": rows_as_metadata(judge_costs(connection)),
     }
 
 

@@ -133,9 +133,7 @@ def label_disagreements(folder: EvaluationFolder) -> Metadata:
     with folder.connect() as connection, transaction(connection):
         write_label_disagreements(connection)
         worst = worst_disagreements(connection, most=10)
-    return {
-        "worst": rows_as_metadata(worst.drop(columns=["ratings", "prompt_text", "response_text"])),
-    }
+    return {"worst": rows_as_metadata(worst)}
 
 
 @asset(group="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])

@@ -1,7 +1,6 @@
 """The asset of the report."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,8 +19,6 @@ from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
 from eval_assets.figures import (
-    HumanFigures,
-    JudgeFigures,
     LeaveOneJudgeOutFigures,
     RubricVersionFigures,
     ScoreFigures,
@@ -46,8 +43,8 @@ from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.report_tables import read_report_tables
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import judged_models
+from eval_assets.store.summaries import agreement_rows
 from eval_assets.store.tuned_judges import current_certificates
-from eval_assets.wording import or_none
 
 
 # Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
@@ -69,14 +66,9 @@ def agreement_report(
     """Figures and verdicts of the gates, as HTML, Markdown and JSON; keeps them as history."""
     evaluation = folder.evaluation()
     with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-        measured = measured_agreement(connection)
-        rows = history_rows(
-            measured["human"],
-            measured["judge"],
-            run_id=context.run.run_id,
-            at=datetime.now(tz=UTC),
-        )
-        append_history(ledger, "agreement_history", list(rows))
+        of_run = {"run_id": context.run.run_id, "measured_at": datetime.now(tz=UTC)}
+        rows = [of_run | row for row in agreement_rows(connection)]
+        append_history(ledger, "agreement_history", rows)
         with transaction(connection):
             replace_rows(connection, "executive_summary", pd.DataFrame())
             copy_ledger(ledger, connection, "agreement_history")
@@ -162,28 +154,3 @@ def stored_report(
     )
     screen = stored_screen(connection, evaluation, certificates=certificates, notes=[])
     return report_of(screen, figures, made_at=datetime.now(tz=UTC)), figures
-
-
-def history_rows(
-    humans: Sequence[HumanFigures],
-    judges: Sequence[JudgeFigures],
-    *,
-    run_id: str,
-    at: datetime,
-) -> Iterator[Mapping[str, object]]:
-    """Yield a row of `agreement_history` for each question of a run, and one over all."""
-    by_question = {row.question_id: row for row in judges}
-    for row in humans:
-        of_judges = by_question.get(row.question_id)
-        versions = [row.data_version, *([of_judges.data_version] if of_judges else [])]
-        yield {
-            "run_id": run_id,
-            "measured_at": at,
-            "scope": row.scope.value,
-            "question_id": row.question_id,
-            "a_hh": or_none(row.a_hh.value),
-            "alpha": or_none(row.alpha.value),
-            "judge_alpha": or_none(of_judges.alpha.value) if of_judges else None,
-            "data_version": " ".join(versions),
-            "judge_set_fingerprint": of_judges.judge_set_fingerprint if of_judges else None,
-        }

@@ -40,7 +40,7 @@ def export(
     and rater.
     """
     from eval_assets.store.connection import connect, is_stored
-    from eval_assets.store.schema import export_table, table_names
+    from eval_assets.store.schema import copy_rows, table_names
 
     if table not in table_names():
         raise click.UsageError(f"There is no table {table}. Tables: {', '.join(table_names())}.")
@@ -52,6 +52,6 @@ def export(
     with tempfile.TemporaryDirectory() as folder:
         temporary = Path(folder) / "rows"
         with connect(path, folder=data, is_reading=True) as connection:
-            export_table(connection, table, temporary, form=form)
+            copy_rows(connection, table, temporary, form=form)
         put_file(temporary, output)
     return DONE

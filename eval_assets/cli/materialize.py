@@ -4,10 +4,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from functools import reduce
+from functools import partial, reduce
 from io import StringIO
 from itertools import chain
 from operator import or_
@@ -56,6 +56,7 @@ _OWN_RECORDS = {
 RunResult = dg.ExecuteInProcessResult | dg.JobExecutionResult
 
 
+@session()
 def materialize(  # noqa: PLR0913 - the options of a run
     folder: EvaluationFolder,
     *,
@@ -76,53 +77,40 @@ def materialize(  # noqa: PLR0913 - the options of a run
         read_tests: Whether held-out tests are read if anything changed, and not only when due.
         ask_again: Statuses of judges' scores that are asked for again, separated by commas.
     """
-    _require_versions(folder)
+    evaluation = read_evaluation(folder.path)
+    if any(judge.version is not None for judge in evaluation.judges):  # all must exist
+        versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     if executor_name() != "in_process":  # other processes have other working folders
         folder = folder.absolute
-    with session():
-        return _materialize(
-            folder,
-            select=select,
-            verbose=verbose,
-            output=output,
-            read_tests=read_tests,
-            tags={**folder.run_tags, **({ASK_AGAIN_TAG: ask_again} if ask_again else {})},
-        )
-
-
-def _require_versions(folder: EvaluationFolder) -> None:
-    """Raise InputErrors of evaluation.yaml, and for versions that judges do not have."""
-    evaluation = read_evaluation(folder.path)
-    if any(judge.version is not None for judge in evaluation.judges):
-        versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
-
-
-def _materialize(  # noqa: PLR0913 - what `materialize` takes
-    folder: EvaluationFolder,
-    *,
-    select: str | None,
-    verbose: bool,
-    output: Output,
-    read_tests: bool,
-    tags: dict[str, str],
-) -> int:
-    """Run the selected assets and print; return the exit code."""
     require_broker()
     # Dagster reads its records while a job is made, those of the last run if none are open.
     with _instance(folder) as instance:
         job = job_of(folder.data, folder.name, folder.identifier, folder.database)
         selected = _selected(select, folder, job)
-        run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
+        is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
+        step = f"{folder.identifier}__tuned_judge_evaluation"
+        run = partial(
+            _execute,
+            job,
+            instance,
+            selected,
+            {
+                "loggers": {"console" if verbose else "terminal": {"config": {}}},
+                "ops": {step: {"config": {"read": True}}} if is_test_read else {},
+            },
+            folder,
+            tags={**folder.run_tags, **({ASK_AGAIN_TAG: ask_again} if ask_again else {})},
+        )
         with _progress_of(output):
             click.echo(f"Evaluating {folder.path}")
-            result = _execute(job, instance, selected, run_config, folder, tags=tags)
+            result = run()
             if _database_is_damaged(result) and (copy := set_aside(folder.stored_in)):
                 click.echo(
                     f"{folder.stored_in} could not be read and is now {copy.name}; "
                     "everything is computed again",
                     err=True,
                 )
-                result = _execute(job, instance, selected, run_config, folder, tags=tags)
+                result = run()
             clear_line(sys.stdout)
             if _is_interrupted(result):
                 raise KeyboardInterrupt
@@ -130,16 +118,25 @@ def _materialize(  # noqa: PLR0913 - what `materialize` takes
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED
     materialized = {event.asset_key for event in result.get_asset_materialization_events()}
-    results = _results(result, sorted(key.path[-1] for key in selected - materialized))
-    judged = {name for name, gate in GATES.items() if folder.key(gate.table) in selected}
-    evaluation = folder.evaluation()
-    is_closed = print_run(
-        evaluation, folder.stored_in, results, output, gates=judged, verbose=verbose
+    not_run = tuple(sorted(key.path[-1] for key in selected - materialized))
+    failed_checks = tuple(
+        FailedCheck(check.check_name, check.severity.value, line)
+        for check in result.get_asset_check_evaluations()
+        if not check.passed and check.check_name not in GATES
+        for line in (check.description or "").splitlines()
     )
-    if stopped := [check for check in results.failed_checks if check.ends_run]:
-        print_errors([check.finding for check in stopped], all_in=folder.out / "problems.txt")
+    is_closed = print_run(
+        folder.evaluation(),
+        folder.stored_in,
+        RunResults(not_run, failed_checks),
+        output,
+        gates={name for name, gate in GATES.items() if folder.key(gate.table) in selected},
+        verbose=verbose,
+    )
+    if stopped := [check.finding for check in failed_checks if check.ends_run]:
+        print_errors(stopped, all_in=folder.out / "problems.txt")
         return FAILED
-    return GATE_CLOSED if results.not_run or is_closed else DONE
+    return GATE_CLOSED if not_run or is_closed else DONE
 
 
 def _selected(
@@ -180,36 +177,6 @@ def _progress_of(output: Output) -> Iterator[None]:
         case "quiet":
             with redirect_stdout(StringIO()):
                 yield
-
-
-def _results(result: RunResult, not_run: Sequence[str]) -> RunResults:
-    failed = [
-        check
-        for check in result.get_asset_check_evaluations()
-        if not check.passed and check.check_name not in GATES
-    ]
-    lines = [
-        FailedCheck(check.check_name, check.severity.value, line)
-        for check in failed
-        for line in (check.description or "").splitlines()
-    ]
-    return RunResults(tuple(not_run), tuple(lines))
-
-
-def _run_config(
-    folder: EvaluationFolder,
-    selected: Collection[dg.AssetKey],
-    *,
-    verbose: bool,
-    read_tests: bool,
-) -> dict[str, object]:
-    """Return Dagster's run configuration of the folder, the log and the held-out tests."""
-    is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
-    step = f"{folder.identifier}__tuned_judge_evaluation"
-    return {
-        "loggers": {"console" if verbose else "terminal": {"config": {}}},
-        "ops": {step: {"config": {"read": True}}} if is_test_read else {},
-    }
 
 
 def _execute(  # noqa: PLR0913 - what a run needs

@@ -21,20 +21,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Statuses(click.ParamType["str"]):
-    """Statuses of replies without a score, separated by commas."""
-
-    name = "statuses"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the statuses without spaces."""
+def _statuses(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Return statuses of replies without a score, separated by commas alone."""
+    statuses = [status.strip() for status in value.split(",") if status.strip()]
+    if statuses:
         from eval_assets.judges.replies import UNREAD
 
-        statuses = [status.strip() for status in value.split(",") if status.strip()]
         for status in statuses:
             if status not in UNREAD:
-                self.fail(f"{status} is not one of {', '.join(UNREAD)}.", param, ctx)
-        return ",".join(statuses)
+                raise click.BadParameter(f"{status} is not one of {', '.join(UNREAD)}.")
+    return ",".join(statuses)
 
 
 @click.command()
@@ -48,7 +44,7 @@ class _Statuses(click.ParamType["str"]):
 )
 @click.option(
     "--ask-again",
-    type=_Statuses(),
+    callback=_statuses,
     default="",
     metavar="STATUS[,STATUS]",
     help="Ask the judges again where a reply has no score: unparsable, missing, out_of_range.",

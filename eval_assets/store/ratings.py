@@ -20,7 +20,7 @@ from eval_assets.store.long_ratings import (
     ratings_by_round,
 )
 from eval_assets.store.schema import define_ground_truth, replace_rows
-from eval_assets.store.scores import check_judges, compared_fingerprints
+from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.summaries import count_disagreements
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         ),
         response_ids=responses["response_id"].to_numpy(dtype=object),
         prompts=responses["prompt"].to_numpy(dtype=np.int64),
-        judge_set_fingerprint=judge_set_fingerprint(compared_fingerprints(connection)),
+        judge_set_fingerprint=judge_set_fingerprint(
+            judge_fingerprints(connection, with_backups=False)
+        ),
         data_version=measures_version(
             evaluation, "judge", data_version=rating_versions(connection)["judge"]
         ),

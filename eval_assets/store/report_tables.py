@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
-import pandas as pd
 
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.schema import read_rows, rows_of
@@ -64,17 +63,3 @@ def read_report_tables(
         for question_id, reason in unevaluated_tests(connection).items()
     ]
     return tables
-
-
-def judge_costs(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return requests and cost of each judge's model; cost is NULL unless all are known."""
-    return connection.execute(
-        """
-        SELECT judge_id, model_requested AS model, count(*) AS n_requests,
-               count(*) FILTER (status <> 'ok') AS n_failed,
-               sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
-               CASE WHEN count(*) = count(cost_usd) THEN sum(cost_usd) END AS cost_usd,
-               median(latency_seconds) AS latency_seconds
-        FROM judge_calls GROUP BY ALL ORDER BY ALL
-        """
-    ).df()

@@ -155,19 +155,6 @@ _UNLIKE_FORMULA = r"""if(
 """The text of a column as annotation sheets write it; see `neutralised`."""
 
 
-def export_table(
-    connection: duckdb.DuckDBPyConnection, table: str, path: Path, *, form: ExportFormat
-) -> None:
-    """Write all rows of a table or view to a file; in CSV NULL is blank and an empty text quoted.
-
-    Raises:
-        ValueError: If there is no such table.
-    """
-    if table not in table_names():
-        raise ValueError(f"there is no table {table!r}")
-    copy_rows(connection, table, path, form=form)
-
-
 def copy_rows(
     connection: duckdb.DuckDBPyConnection, table: str, path: Path, *, form: ExportFormat
 ) -> None:

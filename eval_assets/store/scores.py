@@ -204,19 +204,16 @@ def check_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) 
         )
 
 
-def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def judge_fingerprints(
+    connection: duckdb.DuckDBPyConnection, *, with_backups: bool = True
+) -> dict[str, str]:
     """Return the fingerprint of each judge whose scores are stored, as it rates, by judge id."""
     rows = connection.execute(
-        "SELECT judge_id, coalesce(version_hash, fingerprint) FROM judges ORDER BY judge_id"
+        """SELECT judge_id, coalesce(version_hash, fingerprint) FROM judges
+           WHERE ? OR NOT is_backup ORDER BY judge_id""",
+        [with_backups],
     ).fetchall()
     return {str(judge_id): str(fingerprint) for judge_id, fingerprint in rows}
-
-
-def compared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return the fingerprint of each judge that is no backup, as it rates, by judge id."""
-    backups = connection.execute("SELECT judge_id FROM judges WHERE is_backup").fetchall()
-    excluded = {str(judge_id) for (judge_id,) in backups}
-    return {j: value for j, value in judge_fingerprints(connection).items() if j not in excluded}
 
 
 def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

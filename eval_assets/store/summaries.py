@@ -224,19 +224,9 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
-    """Return the worst rows of `label_disagreements` with prompt, response and model."""
-    return connection.execute(
-        """
-        SELECT label_disagreements.*, model_name, prompt_text, response_text
-        FROM label_disagreements
-        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
-        ORDER BY standard_deviation / if(
-            level = 'nominal' AND len(scale_values) > 2, 1, scale_max - scale_min
-        ) DESC, response_id, question_id
-        LIMIT ?
-        """,
-        [most],
-    ).df()
+    """Return the worst rows of `label_disagreements`, without the single ratings."""
+    query = "SELECT * EXCLUDE (ratings) FROM label_disagreements ORDER BY rowid LIMIT ?"
+    return connection.execute(query, [most]).df()
 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -246,6 +236,21 @@ def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]
         [_LARGEST_SPREAD],
     ).fetchall()
     return {str(question_id): int(n) for question_id, n in rows}
+
+
+def agreement_rows(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return what `agreement_history` has of a run: a row over all, and one for each question."""
+    rows = connection.execute(
+        """SELECT human.scope, human.question_id, human.a_hh, human.alpha,
+                  judge.alpha AS judge_alpha,
+                  concat_ws(' ', human.data_version, judge.data_version) AS data_version,
+                  judge.judge_set_fingerprint
+           FROM human_agreement AS human
+           LEFT JOIN (FROM judge_agreement WHERE scope <> 'response') AS judge
+           ON human.question_id IS NOT DISTINCT FROM judge.question_id
+           ORDER BY human.question_id NULLS FIRST"""
+    )
+    return rows_of(rows)
 
 
 def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(read, "parse_evaluation")
     for name in ("report_page", "report_markdown", "report_json"):
         count(reports, name)
-    count(copies, "_copy_table", lambda _ledger, _connection, table: f"copy of {table}")
+    count(copies, "replace_rows", lambda _connection, table, _rows: f"copy of {table}")
     return counts
 
 

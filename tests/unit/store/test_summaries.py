@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.figures import ScoreFigures
+from eval_assets.figures import HumanFigures, JudgeFigures, ScoreFigures
 from eval_assets.store.figures import replace_figures
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.summaries import (
+    agreement_rows,
     count_disagreements,
     withdraw_stand_in_scores,
     worst_disagreements,
@@ -19,6 +20,7 @@ from eval_assets.store.summaries import (
     write_label_disagreements,
     write_score_summary,
 )
+from tests.unit.cases import Case
 from tests.unit.store.conftest import labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection
@@ -322,3 +324,17 @@ def test_no_combined_score_is_left_once_the_scores_were_read_again(connection: C
 
     kinds = read_table(connection, "score_summary", order_by="slice")["rater_kind"]
     assert set(kinds) == {"judge"}
+
+
+def test_a_row_of_the_history_joins_figures_of_humans_and_judges(connection: Connection) -> None:
+    case = Case()
+    replace_figures(connection, HumanFigures, case.humans())
+    of_humans = agreement_rows(connection)
+    replace_figures(connection, JudgeFigures, case.judge_rows())
+    overall, clarity, _ = agreement_rows(connection)
+
+    assert (of_humans[0]["judge_alpha"], of_humans[0]["data_version"]) == (None, "v1")
+    assert (overall["scope"], overall["question_id"]) == ("overall", None)
+    assert (clarity["scope"], clarity["question_id"]) == ("question", "clarity")
+    assert (clarity["a_hh"], clarity["alpha"], clarity["judge_alpha"]) == (0.88, 0.81, 0.83)
+    assert (overall["data_version"], overall["judge_set_fingerprint"]) == ("v1 v1", "abc")
