@@ -97,7 +97,7 @@ async def _affordable(
     for plan, its in pairs.items():
         if not plan.client.summary.stopped:
             for rating, request in its:
-                most_usd[rating.unit_key][request.key] = plan.client.model.most_usd(request)
+                most_usd[rating.unit.key][request.key] = plan.client.model.most_usd(request)
     affordable: set[str] = set()
     for by_key in most_usd.values():
         new = by_key.keys() - affordable

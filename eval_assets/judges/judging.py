@@ -101,7 +101,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
             return scores
 
         async def unanswered(units: Sequence[Unit], judge: LiveModel[Judge]) -> set[UnitKey]:
-            return {rating.unit_key for rating in (await plan_of(units, judge)).pending}
+            return {rating.unit.key for rating in (await plan_of(units, judge)).pending}
 
         stages: tuple[StageChange, ...] = ()
         if staged is None:
@@ -115,7 +115,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
                     if score.status not in ("ok", "budget_stopped")
                 }
                 if failed and backups:
-                    await score(_among(units, failed), backups)
+                    await score([unit for unit in units if unit.key in failed], backups)
         else:
             all_units = list(itertools.chain.from_iterable(portions))
             stages = await judge_in_stages(all_units, judges, score, unanswered, staged=staged)
@@ -170,11 +170,12 @@ async def judge_in_stages(
         pairs += _pairs(deciding, await score(deciding, judges), n_judges=len(judges))
         if rest:
             unpaid = await unanswered(rest, judges[1])
-            paid = {(unit.response_id, unit.question.id) for unit in rest} - set(unpaid)
+            paid = {unit.key for unit in rest} - set(unpaid)
             if paid:
-                await score(_among(rest, paid), judges)
+                await score([unit for unit in rest if unit.key in paid], judges)
             if unpaid:
-                await score(_among(rest, unpaid), [*judges[:1], *judges[2:]])
+                unasked = [unit for unit in rest if unit.key in unpaid]
+                await score(unasked, [*judges[:1], *judges[2:]])
         latest = pairs[-staged.window :]
         kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
         n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in latest)
@@ -190,10 +191,6 @@ async def judge_in_stages(
             n_done = start + len(window)
             changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, decision.reason))
     return tuple(changes)
-
-
-def _among(units: Sequence[Unit], keys: Collection[UnitKey]) -> list[Unit]:
-    return [unit for unit in units if (unit.response_id, unit.question.id) in keys]
 
 
 def _pairs(

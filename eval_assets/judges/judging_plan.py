@@ -38,6 +38,11 @@ class Unit:
     shown: tuple[tuple[str, str], ...] = ()
     first_replicate: int = 0
 
+    @property
+    def key(self) -> UnitKey:
+        """Response and question."""
+        return self.response_id, self.question.id
+
 
 @dataclass(frozen=True)
 class PendingRating:
@@ -56,14 +61,9 @@ class PendingRating:
     most_usd: float = 0.0
 
     @property
-    def unit_key(self) -> UnitKey:
-        """Response and question."""
-        return self.unit.response_id, self.unit.question.id
-
-    @property
     def subject(self) -> CallSubject:
         """The subject of its requests, for the ledger."""
-        return CallSubject("judging", self.unit.response_id, self.unit.question.id, self.replicate)
+        return CallSubject("judging", *self.unit.key, self.replicate)
 
 
 class JudgingPlan:
@@ -81,7 +81,7 @@ class JudgingPlan:
     def tasks(self, reservations: JointReservations) -> list[Task]:
         """Return a task for every pending rating, with its share of the reservations."""
         for rating in self.pending:
-            reservations.plan(rating.unit_key, rating.most_usd)
+            reservations.plan(rating.unit.key, rating.most_usd)
         return [partial(self._rate, rating, reservations) for rating in self.pending]
 
     def next_request(self, rating: PendingRating) -> ModelRequest:
@@ -92,10 +92,10 @@ class JudgingPlan:
 
     def score(self, unit: Unit) -> JudgeScore:
         """Return the judge's score of a unit, or the reason for its absence."""
-        judge, unit_key = self.client.model.declared, (unit.response_id, unit.question.id)
+        judge = self.client.model.declared
         return combine(
             [
-                self._parsed_replies.get((*unit_key, replicate), _NOT_ASKED)
+                self._parsed_replies.get((*unit.key, replicate), _NOT_ASKED)
                 for replicate in self._replicates(unit)
             ],
             response_id=unit.response_id,
@@ -126,7 +126,7 @@ class JudgingPlan:
 
     def keep(self, unit: Unit, replicate: int, parsed: ParsedReply) -> None:
         """Keep a parsed reply for the unit's score."""
-        self._parsed_replies[unit.response_id, unit.question.id, replicate] = parsed
+        self._parsed_replies[*unit.key, replicate] = parsed
 
     async def look_up(self, units: Sequence[Unit]) -> None:
         """Read the ledger's replies about some units, and add the rest to the pending ratings."""
@@ -197,7 +197,7 @@ class JudgingPlan:
         """
         question, latest = rating.unit.question, rating.latest
         outcome: Outcome = BUDGET_USED_UP
-        reservation = await reservations.share(rating.unit_key, rating.most_usd)
+        reservation = await reservations.share(rating.unit.key, rating.most_usd)
         if reservation is not None:
             ask = partial(self.client.reply_to, subject=rating.subject, reservation=reservation)
             try:

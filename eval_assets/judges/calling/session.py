@@ -154,12 +154,7 @@ def _limiter(
     requests = [r for model in declared if (r := model.requests_per_minute) is not None]
     tokens = [r for model in declared if (r := model.input_tokens_per_minute) is not None]
     limits = RateLimits(account, min(requests, default=None), min(tokens, default=None))
-
-    async def take(*, requests: int, tokens: int, delay_seconds: float) -> float:
-        return await asyncio.to_thread(
-            ledger.take, limits, requests=requests, tokens=tokens, delay_seconds=delay_seconds
-        )
-
+    rates = SharedRates(limits, lambda **new: asyncio.to_thread(ledger.take, limits, **new))
     first_in_flight = known_in_flight
     if any(model.max_in_flight for model in declared):
         first_in_flight = None
@@ -167,7 +162,7 @@ def _limiter(
         first_in_flight = None if all(model.is_at_vendor for model in models) else 1
     return Limiter(
         max_in_flight=min(model.most_in_flight for model in declared),
-        rates=SharedRates(limits, take) if requests or tokens else None,
+        rates=rates if requests or tokens else None,
         first_in_flight=first_in_flight,
         timeout_seconds=min(model.timeout_seconds for model in declared),
     )

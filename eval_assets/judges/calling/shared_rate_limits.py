@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from eval_assets.ledger import USABLE_SECONDS, RateLimits
 
@@ -19,11 +19,8 @@ _RECENT_SECONDS = 2.0
 _MINUTE = 60.0
 
 
-class Take(Protocol):
-    """Takes requests and tokens from the ledger, and returns the seconds until they may be sent."""
-
-    async def __call__(self, *, requests: int, tokens: int, delay_seconds: float) -> float:
-        """Take them; nothing can be sent before the delay is over."""
+Take = Callable[..., Awaitable[float]]
+"""Takes requests and tokens from the ledger; see `Ledger.take`."""
 
 
 class SharedRates:

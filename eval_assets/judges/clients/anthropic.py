@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from eval_assets.judges.calling.requests import (
     RequestFailed,
 )
 from eval_assets.judges.clients.failures import named, outcome_of
-from eval_assets.judges.clients.fields import mapping, status_of, text_of, token_count
+from eval_assets.judges.clients.fields import mapping, moment_in, status_of, text_of, token_count
 from eval_assets.judges.clients.official import OfficialClient
 from eval_assets.ledger import Batch, ReplyStatus
 
@@ -97,7 +97,7 @@ class AnthropicClient(OfficialClient):
     async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
         """Return the batch of then whose results name our requests; see `Client.find_batch`."""
         async for listed in self.batches():
-            created_at = _moment(listed.get("created_at"))
+            created_at = moment_in(listed.get("created_at"))
             if created_at is None or created_at < batch.intended_at - _CLOCKS_DIFFER:
                 break
             batch_id, counts = listed.get("id"), mapping(listed.get("request_counts"))
@@ -135,15 +135,6 @@ class AnthropicClient(OfficialClient):
             case other:
                 ended = named(mapping(other).get("type", "no result"), keys=self.keys)
                 return RequestFailed(f"the request ended in its batch: {ended}", remedy="retry")
-
-
-def _moment(text: object) -> datetime | None:
-    """Return the time in a text, in UTC; None if it is not a time."""
-    try:
-        moment = datetime.fromisoformat(text if isinstance(text, str) else "")
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _without_bounds(schema: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -7,7 +7,6 @@ import ssl
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +14,7 @@ import httpx2
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import Feature, Outcome, Remedy, RequestFailed
-from eval_assets.judges.clients.fields import mapping
+from eval_assets.judges.clients.fields import mapping, moment_in
 from eval_assets.judges.clients.masking import masked, one_line, without_keys
 from eval_assets.ledger import Reply
 from eval_assets.wording import storable
@@ -256,12 +255,8 @@ def _seconds_until(text: str) -> float | None:
         number = float(text)
         epoch = number / 1000 if number > _FIRST_EPOCH * 1000 else number
         return _plausible(max(0.0, epoch - now.timestamp()) if number > _FIRST_EPOCH else number)
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        with suppress(ValueError, OverflowError):
-            moment = read(text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return max(0.0, (moment - now).total_seconds())
-    return None
+    moment = moment_in(text)
+    return None if moment is None else max(0.0, (moment - now).total_seconds())
 
 
 def _plausible(seconds: float) -> float | None:

@@ -2,6 +2,9 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from eval_assets.ledger import ReplyStatus
@@ -44,6 +47,15 @@ def text_of(content: object) -> str | None:
             return _encoded(content)
         case _:
             return None
+
+
+def moment_in(text: object) -> datetime | None:
+    """Return the time in a text, by ISO 8601 or as in mail, in UTC without a zone; else None."""
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        with suppress(ValueError, OverflowError):
+            moment = read(text if isinstance(text, str) else "")
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
 
 
 def token_count(value: object) -> int | None:
