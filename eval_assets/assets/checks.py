@@ -109,8 +109,8 @@ def judges_answered(folder: EvaluationFolder) -> dg.AssetCheckResult:
 def judges_see_shown_columns(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """The prompt of each live judge shows the columns that raters are shown."""
     evaluation = folder.evaluation()
-    template = declared_template(evaluation)
-    versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
+    template = declared_template(evaluation, folder)
+    versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
     prompts = prompts_in_use(versions)
     columns = {
         judge.id: prompts.get(judge.id, template).columns for judge in evaluation.live_judges

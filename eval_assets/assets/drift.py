@@ -106,7 +106,7 @@ def _next_round(
         declared = declared_fingerprints(connection)
         values, history = anchor_candidates(connection), earlier_turns(connection)
     prompts = prompts_in_use(versions_in_use(evaluation, folder, declared))
-    template = declared_template(evaluation)
+    template = declared_template(evaluation, folder)
     with folder.connect() as connection:
         columns = [column for item in (template, *prompts.values()) for column in item.columns]
         shown = shown_texts(connection, columns)

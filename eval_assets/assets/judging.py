@@ -77,7 +77,7 @@ def scored(
 ) -> Metadata:
     """Ask live judges for missing scores, and store the scores of all judges."""
     evaluation = folder.evaluation()
-    fingerprints = judge_fingerprints(evaluation)
+    fingerprints = judge_fingerprints(evaluation, folder)
     in_use = versions_in_use(evaluation, folder, fingerprints)
     files = source_fingerprints(evaluation)["judge_scores"]
     with folder.connect() as connection:
@@ -152,7 +152,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> None:
     evaluation = folder.evaluation()
     if not evaluation.live_judges:
         return
-    in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
+    in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
     with folder.connect() as connection:
         check_imported(connection, "model_responses", evaluation.folder)
         responses = response_keys(connection, further=evaluation.filter_columns)

@@ -19,18 +19,25 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, Staged, judge_fingerprint
 from eval_assets.errors import PromptError
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.calling.progress import ModelSummary
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.judges.prompts.prompt import PromptTemplate, is_shipped
 from eval_assets.judges.replies import JudgeScore
 from eval_assets.labelling.rater_view import cell_lines
 from eval_assets.ledger import WHOLE, Shard, Status
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import staged_order
+from eval_assets.store.ledger.histories import (
+    accept_columns,
+    history_of,
+    prompt_columns,
+    staged_order,
+)
+from eval_assets.store.ledger.limits import mean_reply_usd
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
@@ -40,7 +47,7 @@ from eval_assets.store.scores import (
     next_units,
     response_columns,
 )
-from eval_assets.wording import or_none
+from eval_assets.wording import counted, listed, or_none
 
 logger = logging.getLogger(__name__)
 
@@ -82,11 +89,12 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
     judges = declared_live_judges(evaluation)
     if not judges:
         return LiveJudging()
-    template = declared_template(evaluation)
+    template = declared_template(evaluation, folder)
     # The first units are read at once: Ctrl-C ends a wait for the database.
     portions = _portions(evaluation, folder, [template, *prompts.values()], shard=WHOLE)
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
+        _accept_first_columns(evaluation, ledger, template)
         if evaluation.staged is not None:
             with folder.connect() as connection:
                 order = staged_order(ledger, ids_in_order(connection))
@@ -115,6 +123,13 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
                     judge.estimated_usd,
                     judge.uncertain_usd,
                 )
+        if hidden := columns_to_accept(evaluation, template):
+            logger.warning(
+                "raters are shown %s, and the judges are not, since they replied without before. "
+                "To ask about everything again with them: eval-assets run --new-prompt (%s)",
+                listed(hidden),
+                _cost_again(ledger, summary.models),
+            )
         stages = [{**asdict(stage), "kappa": or_none(stage.kappa)} for stage in summary.stages]
         with folder.connect() as connection, transaction(connection):
             replace_rows(connection, "staged_mode", pd.DataFrame(stages))
@@ -142,9 +157,10 @@ def judge_shard(
         nonlocal is_used_up
         is_used_up = any(score.status == "budget_stopped" for score in scores)
 
-    template = declared_template(evaluation)
+    template = declared_template(evaluation, folder)
     portions = _portions(evaluation, folder, [template, *prompts.values()], shard=shard)
     with folder.ledger(evaluation) as ledger:
+        _accept_first_columns(evaluation, ledger, template)
         ask(
             evaluation,
             ledger,
@@ -207,9 +223,23 @@ def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
     return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
 
 
-def declared_template(evaluation: Evaluation) -> PromptTemplate:
-    """Return the declared prompt of the judges; one that ships shows what raters are shown."""
-    return PromptTemplate.load(evaluation.judge_prompt, columns=evaluation.labelling.show)
+def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> PromptTemplate:
+    """Return the declared prompt of the judges.
+
+    One that ships shows what raters are shown, as far as that was accepted: see `prompt_columns`.
+    """
+    columns: Sequence[str] = ()
+    if evaluation.live_judges and is_shipped(evaluation.judge_prompt) and evaluation.labelling.show:
+        with folder.ledger(evaluation) as ledger:
+            columns = prompt_columns(ledger, evaluation.labelling.show)
+    return PromptTemplate.load(evaluation.judge_prompt, columns=columns)
+
+
+def columns_to_accept(evaluation: Evaluation, template: PromptTemplate) -> tuple[str, ...]:
+    """Return the columns that raters are shown and a prompt that ships is not."""
+    if not is_shipped(evaluation.judge_prompt):
+        return ()
+    return tuple(name for name in evaluation.labelling.show if name not in template.columns)
 
 
 def shown_texts(
@@ -244,9 +274,29 @@ def _require_columns(
                 )
 
 
-def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
+def _cost_again(ledger: SqlLedger, judges: Iterable[ModelSummary]) -> str:
+    """Return the number and cost of requests about all units, at the mean cost of replies."""
+    numbers = {judge.model_id: judge.statuses.total() for judge in judges}
+    means = {judge_id: mean_reply_usd(ledger, judge_id) for judge_id in numbers}
+    requests = counted(sum(numbers.values()), "request")
+    if None in means.values():
+        return f"{requests}, cost unknown"
+    cost_usd = math.fsum(n * (means[judge_id] or 0.0) for judge_id, n in numbers.items())
+    return f"{requests}, about {cost_usd:.4f} USD"
+
+
+def _accept_first_columns(
+    evaluation: Evaluation, ledger: SqlLedger, template: PromptTemplate
+) -> None:
+    """Keep the columns of the first prompt, so that later ones are asked for."""
+    is_first = not len(history_of(ledger, "prompt_columns"))
+    if is_first and template.columns and is_shipped(evaluation.judge_prompt):
+        accept_columns(ledger, template.columns, at=datetime.now(tz=UTC))
+
+
+def judge_fingerprints(evaluation: Evaluation, folder: EvaluationFolder) -> dict[str, str]:
     """Return the fingerprint of every judge as declared: provider, model, prompt and settings."""
-    prompt = declared_template(evaluation).source
+    prompt = declared_template(evaluation, folder).source
     settings = {judge.id: judge.settings for judge in declared_live_judges(evaluation)}
     return {
         judge.id: judge_fingerprint(

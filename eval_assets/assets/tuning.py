@@ -102,7 +102,7 @@ def score_calibration(folder: EvaluationFolder) -> Metadata:
 def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """The version of each judge that its test decides on, made from train and dev alone."""
     evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
-    template = declared_template(evaluation)
+    template = declared_template(evaluation, folder)
     with folder.connect() as connection, folder.ledger(evaluation) as ledger:
         question_ids = questions_past_the_gates(connection, evaluation)
         units = tuning_units(

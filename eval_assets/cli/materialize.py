@@ -79,7 +79,7 @@ def materialize(  # noqa: PLR0913 - the options of a run
     """
     evaluation = read_evaluation(folder.path)
     if any(judge.version is not None for judge in evaluation.judges):  # all must exist
-        versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
+        versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
     if executor_name() != "in_process":  # other processes have other working folders
         folder = folder.absolute
     require_broker()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from eval_assets.assets.resources import EvaluationFolder
+
 
 def _statuses(_: click.Context, __: click.Parameter, value: str) -> str:
     """Return statuses of replies without a score, separated by commas alone."""
@@ -43,6 +45,12 @@ def _statuses(_: click.Context, __: click.Parameter, value: str) -> str:
     "judge_splits, or +human_agreement,judge_scores.  [default: all]",
 )
 @click.option(
+    "--new-prompt",
+    is_flag=True,
+    help="Show the judges all columns of labelling.show, and ask again about what they scored "
+    "without.",
+)
+@click.option(
     "--ask-again",
     callback=_statuses,
     default="",
@@ -61,6 +69,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     data: Path,
     database: str | None,
     select: str | None,
+    new_prompt: bool,
     ask_again: str,
     verbose: bool,
     output: Literal["quiet", "json"] | None,
@@ -87,6 +96,8 @@ def run(  # noqa: PLR0913 - one parameter per option
     codes = set()
     for folder in EvaluationFolder.all_in(data, database=database):
         try:
+            if new_prompt:
+                _accept_prompt(folder)
             code = materialize(
                 folder, select=select, verbose=verbose, output=output or "text", ask_again=ask_again
             )
@@ -99,6 +110,17 @@ def run(  # noqa: PLR0913 - one parameter per option
     if len(names) > 1 and FAILED not in codes and output is None:
         _print_judges_over(data, names, database)
     return next(code for code in (FAILED, MISUSED, GATE_CLOSED, DONE) if code in codes)
+
+
+def _accept_prompt(folder: EvaluationFolder) -> None:
+    """Let the judges' prompt show what raters are shown, from this run on."""
+    from datetime import UTC, datetime
+
+    from eval_assets.store.ledger.histories import accept_columns
+
+    evaluation = folder.evaluation()
+    with folder.ledger(evaluation) as ledger:
+        accept_columns(ledger, evaluation.labelling.show, at=datetime.now(tz=UTC))
 
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:

@@ -967,6 +967,13 @@ CREATE TABLE IF NOT EXISTS staged_responses (
     response_ids VARCHAR[] NOT NULL        -- those that were new in a run
 );
 
+-- Columns of the responses in the judges' prompt, as accepted: the latest row holds. A copy of
+-- the ledger.
+CREATE TABLE IF NOT EXISTS prompt_columns (
+    shown_columns VARCHAR[] NOT NULL,      -- columns of the responses that the judges' prompt shows
+    accepted_at TIMESTAMPTZ NOT NULL
+);
+
 CREATE OR REPLACE VIEW reference_values_outside_test AS
 FROM reference_values ANTI JOIN held_out_units USING (response_id, question_id);
 

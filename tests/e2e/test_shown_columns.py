@@ -1,4 +1,4 @@
-"""A judge is shown what raters are shown."""
+"""A judge is shown what raters are shown, and what was paid is not bought again unasked."""
 
 import json
 import sqlite3
@@ -114,12 +114,25 @@ def test_a_template_names_any_column_and_no_other(
 
 
 @pytest.mark.slow
-def test_a_further_column_is_another_prompt(garden: Evaluated, provider: RunningProvider) -> None:
+def test_a_paid_prompt_stays_until_the_new_one_is_accepted(
+    garden: Evaluated, provider: RunningProvider
+) -> None:
     declare(garden)
     assert garden.call(*RUN).returncode == 0
     declare(garden, "labelling: {show: [expected]}")
-    assert garden.call(*RUN).returncode == 0
-    assert garden.call(*RUN).returncode == 0
+    unasked = garden.call(*RUN)
+    assert provider.log.n_received == N_RESPONSES
+    assert "eval-assets run --new-prompt (4 requests, about 0.0" in unasked.stderr + unasked.stdout
+    assert "raters are shown expected" in findings(garden)
+
+    accepted = garden.call(*RUN, "--new-prompt")
+    assert accepted.returncode == 0, accepted.stderr
     assert provider.log.n_received == 2 * N_RESPONSES
     assert sum("The pump of bed" in text for text in prompts(garden)) == N_RESPONSES
     assert findings(garden) == ""
+
+    # A further column is asked for as well.
+    declare(garden, "labelling: {show: [expected, tool_captures]}")
+    garden.call(*RUN)
+    assert provider.log.n_received == 2 * N_RESPONSES
+    assert "raters are shown tool_captures" in findings(garden)

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import sqlalchemy as sa
 
+from eval_assets.ledger import ReplyStatus
 from eval_assets.store.ledger._tables import attempts, histories
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ HistoryTable = Literal[
     "drift_anchors",
     "judge_drift",
     "rubric_wordings",
+    "prompt_columns",
     "staged_responses",
 ]
 """Tables of the database that the ledger keeps row by row, for ever."""
@@ -99,6 +101,30 @@ def queries_of(ledger: SqlLedger) -> pd.DataFrame:
         for row in rows.values()
     ]
     return pd.DataFrame(records, dtype=object)
+
+
+def prompt_columns(ledger: SqlLedger, declared: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of the responses that the judges' prompt shows.
+
+    They are those that were accepted last. Without any they are the declared ones, unless judges
+    have replied to a prompt without them: replies that are paid stay valid.
+    """
+    rows = history_of(ledger, "prompt_columns")
+    if len(rows):
+        return tuple(rows["shown_columns"].iloc[-1])
+    is_reply = (
+        (attempts.c.evaluation == ledger.evaluation)
+        & (attempts.c.operation == "judging")
+        & attempts.c.status.in_(get_args(ReplyStatus))
+    )
+    with ledger.transaction() as connection:
+        has_replies = connection.scalar(sa.select(sa.exists().where(is_reply)))
+    return () if has_replies else tuple(declared)
+
+
+def accept_columns(ledger: SqlLedger, columns: Sequence[str], *, at: datetime) -> None:
+    """Let the judges' prompt show these columns from now on."""
+    append_history(ledger, "prompt_columns", [{"shown_columns": list(columns), "accepted_at": at}])
 
 
 def staged_order(ledger: SqlLedger, response_ids: Sequence[str]) -> dict[str, int]:

@@ -125,6 +125,16 @@ def part_left(
     return left_usd - others_usd - spent_by_shard.get(shard.index, 0.0)
 
 
+def mean_reply_usd(ledger: SqlLedger, judge_id: str) -> float | None:
+    """Return the mean cost of a judge's replies; None if none is known."""
+    mean = sa.select(sa.func.avg(attempts.c.cost_usd)).where(
+        (attempts.c.evaluation == ledger.evaluation) & (attempts.c.judge_id == judge_id)
+    )
+    with ledger.transaction() as connection:
+        mean_usd: float | None = connection.scalar(mean)
+    return mean_usd
+
+
 def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]:
     """Return the spending, a row for each judge, model, day or run.
 
