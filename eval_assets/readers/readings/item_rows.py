@@ -215,6 +215,9 @@ class ItemRows:
 
     # Columns of one scale.
 
+    def _is_certain(self, column: CodedColumn) -> bool:
+        return self.who_is(column) is Who.HUMAN or is_first_name(column.name)
+
     def _of_one_scale(self, rated: list[CodedColumn]) -> list[CodedColumn]:
         """Return the columns whose values are of one kind; give the reason for the peers."""
         if crossed_parts([c.name for c in rated]) or all(map(self._chosen, rated)):
@@ -232,7 +235,9 @@ class ItemRows:
         columns = (column for group in groups if group not in of_people for column in group)
         if any(self.who_is(column) is not Who.JUDGE for column in columns):
             of_people = []
-        candidates = of_people or groups
+        # A column called human says who people are: other words beside it may be anything.
+        certain = [group for group in of_people if any(map(self._is_certain, group))]
+        candidates = certain or of_people or groups
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
             if column not in main:

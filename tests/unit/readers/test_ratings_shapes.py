@@ -232,6 +232,18 @@ def test_verdicts_of_lettered_experts_are_no_names(tmp_path: Path, words: Sequen
     assert len(ratings.scores) == len(ITEMS)
 
 
+def test_column_called_human_says_who_people_are(tmp_path: Path) -> None:
+    rows: Rows = [["item", "cot_plain", "cot_full", "fast_plain", "fast_full", "human", "fast_pf"]]
+    for n, item in enumerate(ITEMS):
+        verdicts = ["pass" if (n + k) % 3 else "fail" for k in range(2)]
+        rows.append([item, *(n % (k + 2) for k in range(4)), *verdicts])
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert "human" in raters(ratings)
+    assert {"cot_plain", "fast_full"} <= unread(ratings)
+
+
 def test_questions_behind_one_person_are_no_raters(tmp_path: Path) -> None:
     rows = [[item, 1 + n % 5, 1 + 2 * n % 5] for n, item in enumerate(ITEMS)]
 
