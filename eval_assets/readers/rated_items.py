@@ -1,5 +1,8 @@
 """What files say of rated items: their attributes, systems and groups; and what is not read."""
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -174,13 +177,45 @@ def _groups_of_run(items: pd.DataFrame, evaluation: Evaluation) -> pd.Series:
     """Return the groups of the responses of an evaluation, if it has all of the items."""
     from eval_assets.readers.responses import read_responses
 
-    responses = read_responses(evaluation).set_index("response_id")
-    if not items["item"].isin(responses.index).all():
+    responses = read_responses(evaluation)
+    if not items["item"].isin(responses["response_id"]).all():
         return items["group"]
-    group = pd.Series(responses.index, index=responses.index, dtype=object)
-    for name in ("prompt_text", "convo_id", "group_id"):
-        group = responses[name].where(responses[name].notna() & (responses[name] != ""), group)
-    return items["item"].map(group)
+    return items["item"].map(groups_of_responses(responses))
+
+
+def groups_of_responses(responses: pd.DataFrame) -> pd.Series:
+    """Return the group of each response by its id, as the view `response_groups` has it.
+
+    Held-out groups are chosen by these names, so that both must be equal to the letter.
+    """
+
+    def digest(text: object) -> str:
+        return hashlib.md5(str(text).encode(), usedforsecurity=False).hexdigest()
+
+    def prompt_of(response_id: str, text: object, attributes: object) -> str:
+        stated = json.loads(attributes).get("prompt_id") if isinstance(attributes, str) else None
+        if stated is not None:
+            return stated if isinstance(stated, str) else json.dumps(stated)
+        return response_id if pd.isna(text) else digest(text)
+
+    ids = responses["response_id"].to_list()
+    of_response = zip(ids, responses["prompt_text"], responses["attributes"], strict=True)
+    prompts = [prompt_of(*values) for values in of_response]
+    of_most = {prompt for prompt, n in Counter(prompts).items() if 2 * n > len(ids)}
+    group = responses["group_id"].fillna(responses["convo_id"])
+    first: dict[str, str] = {}
+    groups = {}
+    for id_, prompt, of, text in sorted(
+        zip(ids, prompts, group, responses["response_text"], strict=True), key=lambda row: row[0]
+    ):
+        if not pd.isna(of):
+            groups[id_] = of
+            continue
+        is_alone = prompt == id_ or prompt in of_most
+        groups[id_] = id_ if prompt in of_most else prompt
+        if is_alone and not pd.isna(text) and str(text).strip(" "):
+            groups[id_] = first.setdefault(digest(text), id_)
+    return pd.Series(groups, dtype=object)
 
 
 def reasons_not_read(

@@ -15,6 +15,7 @@ from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, judge_set_fingerprint
+from eval_assets.readers.rated_items import groups_of_responses
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import RatingPatterns, agreement_profile, judge_human_profile
 from eval_assets.store.connection import connect
@@ -201,9 +202,14 @@ def test_patterns_hold_any_number_of_ratings(connection: Connection, n_raters: i
 
 
 def groups_of(connection: Connection, rows: pd.DataFrame) -> tuple[list[int], list[int]]:
-    """Return the numbers of the prompts and of the groups, in the order of the responses' ids."""
+    """Return the numbers of the prompts and of the groups, in the order of the responses' ids.
+
+    `check` makes the same groups from the files alone: held-out groups are chosen by their names.
+    """
     replace_rows(connection, "responses", rows)
     result = responses_in_order(connection)
+    stored = connection.execute("SELECT response_id, group_id FROM response_groups").fetchall()
+    assert groups_of_responses(rows).to_dict() == dict(stored)
     return pd.factorize(result["prompt"])[0].tolist(), pd.factorize(result["group"])[0].tolist()
 
 
@@ -251,6 +257,13 @@ def test_a_prompt_of_more_than_half_of_all_responses_is_an_instruction_and_not_a
     result = groups_of(connection, responses("a1", "a2", "a3", "b1", "b2"))
 
     assert result == ([0, 0, 0, 1, 1], [0, 1, 2, 3, 3])
+
+
+def test_copies_of_a_response_without_a_prompt_are_one_group(connection: Connection) -> None:
+    texts = ["the same", "the same", "another", " ", " "]
+    rows = responses("a1", "a2", "a3", "a4", "a5", prompt_text=None).assign(response_text=texts)
+
+    assert groups_of(connection, rows)[1] == [0, 0, 1, 2, 3]
 
 
 def test_a_response_without_prompt_stands_for_itself(connection: Connection) -> None:
