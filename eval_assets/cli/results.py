@@ -272,7 +272,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                     for sentence in closed_gates(connection, evaluation, closed):
                         click.echo(sentence)
             if output != "json":
-                _print_failures(results)
+                _print_failures(results, closed)
     return bool(closed)
 
 
@@ -323,14 +323,16 @@ def print_certificates(
         click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
 
 
-def _print_failures(results: RunResults) -> None:
+def _print_failures(results: RunResults, closed: Sequence[GateOutcome]) -> None:
     for check in results.failed_checks:
         if not check.ends_run:
             lines = wrapped(f"{check.finding.rstrip('.')}.", first="", rest="")
             click.echo("\n".join(lines))
     if results.not_run:
+        of_judges = closed and all(of.gate not in HUMAN_GATES for of in closed)
+        raters = "judges" if of_judges else "raters"
         click.echo(
-            f"Stopped before judge tuning: raters do not agree enough (exit code {GATE_CLOSED})."
+            f"Stopped before judge tuning: {raters} do not agree enough (exit code {GATE_CLOSED})."
         )
 
 

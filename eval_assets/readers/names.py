@@ -372,7 +372,7 @@ def who(name: str) -> Who:
         >>> [who(name).name for name in ("Teacher 1", "Prüferin Müller", "KI-Bewertung")]
         ['HUMAN', 'HUMAN', 'JUDGE']
     """
-    name = re.sub(r"(?<=\w) \(.+\)$", "", name.strip())  # Lena (QA)
+    name = name.strip()
     words = plain(name)
     is_model = names_model(name)
     if (
@@ -388,7 +388,8 @@ def who(name: str) -> Who:
         return Who.HUMAN
     if _CRITERION.search(name):
         return Who.CRITERION
-    return Who.PERSON if _looks_like_a_name(name) else Who.UNKNOWN
+    without_role = re.sub(r"(?<=\w) \([^()\d]+\)$", "", name)  # Lena (QA)
+    return Who.PERSON if _looks_like_a_name(without_role) else Who.UNKNOWN
 
 
 def _looks_like_a_name(name: str) -> bool:

@@ -189,14 +189,14 @@ def groups_of_responses(responses: pd.DataFrame) -> pd.Series:
     Held-out groups are chosen by these names, so that both must be equal to the letter.
     """
 
-    def digest(text: object) -> str:
-        return hashlib.md5(str(text).encode(), usedforsecurity=False).hexdigest()
+    def digest(text: str) -> str:
+        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
     def prompt_of(response_id: str, text: object, attributes: object) -> str:
         stated = json.loads(attributes).get("prompt_id") if isinstance(attributes, str) else None
         if stated is not None:
             return stated if isinstance(stated, str) else json.dumps(stated)
-        return response_id if pd.isna(text) else digest(text)
+        return digest(text) if isinstance(text, str) else response_id
 
     ids = responses["response_id"].to_list()
     of_response = zip(ids, responses["prompt_text"], responses["attributes"], strict=True)
@@ -208,12 +208,12 @@ def groups_of_responses(responses: pd.DataFrame) -> pd.Series:
     for id_, prompt, of, text in sorted(
         zip(ids, prompts, group, responses["response_text"], strict=True), key=lambda row: row[0]
     ):
-        if not pd.isna(of):
+        if isinstance(of, str):
             groups[id_] = of
             continue
         is_alone = prompt == id_ or prompt in of_most
         groups[id_] = id_ if prompt in of_most else prompt
-        if is_alone and not pd.isna(text) and str(text).strip(" "):
+        if is_alone and isinstance(text, str) and text.strip(" "):
             groups[id_] = first.setdefault(digest(text), id_)
     return pd.Series(groups, dtype=object)
 

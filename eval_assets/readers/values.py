@@ -74,7 +74,8 @@ _ORDERS = [
         *("very poor, poor, fair|average, good, very good|excellent", "worse, same, better"),
         *("very bad, bad, neutral|ok, good, very good", "poor, average, good, excellent"),
         *("terrible|bad, poor, okay|ok|fair, good, great|excellent", "reject, revise, accept"),
-        *("very low, low, medium|moderate, high, very high", "minor, major, critical"),
+        *("very low, low, medium|moderate, high, very high", "none, minor, major, critical"),
+        "none|info, low, medium|moderate, high, critical",
         "never, rarely|seldom, sometimes|occasionally, often, always|very often",
         "strongly disagree, disagree, agree, strongly agree",
         (

@@ -423,13 +423,21 @@ class ItemRows:
             ]
 
     def _models(self) -> list[str]:
-        """Return the models that columns of one value call the judge."""
+        """Return the models that columns of one value call the judge.
+
+        In a file that is called like a judge the model is that judge.
+        """
+        is_of_judge = names_file_of_judge(Path(self.table.file).stem)
         return [
             column.values[0]
             for column in self.columns
             if len(column.values) == 1
             and (
-                (names_judge(column.name) or column.may_be(Role.RATER))
+                (
+                    names_judge(column.name)
+                    or column.may_be(Role.RATER)
+                    or (is_of_judge and column.may_be(Role.SYSTEM))
+                )
                 if names_model(column.values[0])
                 else _EVALUATOR.match(plain(column.name))
                 and _OF_CODE.search(column.values[0])

@@ -232,6 +232,34 @@ def test_verdicts_of_lettered_experts_are_no_names(tmp_path: Path, words: Sequen
     assert len(ratings.scores) == len(ITEMS)
 
 
+def test_brackets_hold_names_of_people_or_of_a_judge(tmp_path: Path) -> None:
+    words = ("None", "Low", "Medium", "High", "Critical")
+    rows: Rows = [["Case", *(f"Severity ({name})" for name in (*RATERS, "LLM judge"))]]
+    rows += [
+        [item, *(words[of(item, rater) - 1] for rater in (*RATERS, RATERS[0]))] for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert len(raters(ratings)) == len(RATERS)
+    assert ratings.scores["judge"].nunique() == 1
+    assert ratings.questions[0].scale.words == ("none", "low", "medium", "high", "critical")
+
+
+def test_verdicts_in_a_file_of_a_judge_are_those_of_the_model_in_it(tmp_path: Path) -> None:
+    people: Rows = [["item", "rater", "verdict"]]
+    people += [[item, rater, "yes" if value > 2 else "no"] for item, rater, value in EXPECTED]
+    (tmp_path / "people.csv").write_text(csv_of(people))
+    scores = [{"item": item, "model": "mistral-large", "verdict": "yes"} for item in ITEMS]
+    scores[0]["verdict"] = "no"
+    (tmp_path / "h_judge.json").write_text(json.dumps(scores))
+
+    ratings = read_ratings([tmp_path], ReadOptions())
+
+    assert {*ratings.scores["judge"]} == {"mistral-large"}
+    assert {*raters(ratings)} == {*RATERS}
+
+
 def test_column_called_human_says_who_people_are(tmp_path: Path) -> None:
     rows: Rows = [["item", "cot_plain", "cot_full", "fast_plain", "fast_full", "human", "fast_pf"]]
     for n, item in enumerate(ITEMS):

@@ -208,8 +208,8 @@ def groups_of(connection: Connection, rows: pd.DataFrame) -> tuple[list[int], li
     """
     replace_rows(connection, "responses", rows)
     result = responses_in_order(connection)
-    stored = connection.execute("SELECT response_id, group_id FROM response_groups").fetchall()
-    assert groups_of_responses(rows).to_dict() == dict(stored)
+    groups = connection.execute("SELECT response_id, group_id FROM response_groups").fetchall()
+    assert groups_of_responses(rows).to_dict() == dict(groups)
     return pd.factorize(result["prompt"])[0].tolist(), pd.factorize(result["group"])[0].tolist()
 
 
