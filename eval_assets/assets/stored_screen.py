@@ -192,7 +192,9 @@ def _test_of(
         minimum=1 - largest,
         share=certificate["share"] if in_part else None,
         doubt_source=certificate["doubt_source"] or "",
-        doubt_threshold=certificate["doubt_threshold"] or math.nan,
+        doubt_threshold=math.nan
+        if certificate["doubt_threshold"] is None
+        else certificate["doubt_threshold"],
     )
 
 

@@ -329,11 +329,12 @@ def _print_failures(results: RunResults, closed: Sequence[GateOutcome]) -> None:
             lines = wrapped(f"{check.finding.rstrip('.')}.", first="", rest="")
             click.echo("\n".join(lines))
     if results.not_run:
-        of_judges = closed and all(of.gate not in HUMAN_GATES for of in closed)
-        raters = "judges" if of_judges else "raters"
-        click.echo(
-            f"Stopped before judge tuning: {raters} do not agree enough (exit code {GATE_CLOSED})."
-        )
+        reason = "raters do not agree enough"
+        if any(of.unusable for of in closed):
+            reason = "agreement is not measured on the current data"
+        elif closed and all(of.gate not in HUMAN_GATES for of in closed):
+            reason = "judges do not agree enough"
+        click.echo(f"Stopped before judge tuning: {reason} (exit code {GATE_CLOSED}).")
 
 
 @contextmanager

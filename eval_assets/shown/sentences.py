@@ -281,9 +281,12 @@ def _test_sentence(tested: HeldOutTest, words: Words) -> str:
     figures = f"it agrees with people ({value}, needs {figure_text(tested.minimum)})"
     match tested.verdict:
         case Verdict.PASS if tested.share is not None:
-            points = counted_points(tested.doubt_threshold)
+            part = f"gives the same score as {tested.doubt_source}"
+            if tested.doubt_threshold:
+                points = counted_points(tested.doubt_threshold)
+                part = f"is within {points} of {tested.doubt_source}"
             return (
-                f"Yes where it is within {points} of {tested.doubt_source} "
+                f"Yes where it {part} "
                 f"({percent_text(tested.share)} of {words.items}); people rate the rest.{version}"
             )
         case Verdict.PASS:

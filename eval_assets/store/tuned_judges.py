@@ -177,6 +177,7 @@ def checked_certificates(
             excluded=not_held_out
             if question_id in open_questions
             else "the question no longer passes the gates",
+            margin=evaluation.tuning.margin,
         )
     ]
     if rows and (reason := why_certificates_are_stale(connection, evaluation, sources=sources)):

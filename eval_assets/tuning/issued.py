@@ -6,7 +6,9 @@ from datetime import datetime
 
 import numpy as np
 
+from eval_assets.scale import TOLERANCE
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
+from eval_assets.tuning.certificate_contents import USUAL_MARGIN
 from eval_assets.tuning.held_out_test import candidates_for, scores_as_evaluated, with_parts
 from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
 from eval_assets.tuning.partial_automation import JudgePart, part_sentence
@@ -105,6 +107,7 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
     sources: Collection[str],
     drifted: Collection[str] = (),
     excluded: str = "",
+    margin: float = USUAL_MARGIN,
 ) -> list[CertificateRow]:
     """Return rows of `judge_certificates` of one question.
 
@@ -114,7 +117,8 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
     `fingerprints_now` returns the current evidence of a judge's certificate from an evaluation;
     None if the judge is no longer declared. `sources` are the ids of the current sources of
     prompts. `drifted` are the judges whose scores of their anchors have changed. `excluded` is why
-    the question may not be tuned on now.
+    the question may not be tuned on now. `margin` is the declared one: what passed with a larger
+    one does not hold.
     """
     in_order = sorted(
         (evaluation for evaluation in evaluations if evaluation.rows),
@@ -147,6 +151,7 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 else "",
                 "its scores of the same responses have changed" if judge in drifted else "",
                 changed_since(certificate.evidence, now),
+                _larger_margin(_verdicts(evaluation, judge, number), certificate, margin),
                 expiry(certificate.valid_until, today=today) if now else "",
             ]
         elif evidence is not None:
@@ -289,6 +294,18 @@ def _verdicts(evaluation: HeldOutEvaluation, judge: str, version: str) -> Mappin
         for row in evaluation.rows
         if (row["judge_id"], row["version"]) == (judge, version)
     }
+
+
+def _larger_margin(
+    verdicts: Mapping[str, Row], certificate: QuestionCertificate, margin: float
+) -> str:
+    """Return the objection to a claim that passed with a larger margin; empty without one."""
+    tested = verdicts.get("fitness", {}).get("margin")
+    if tested is None or float(str(tested)) <= margin + TOLERANCE or certificate.claim is None:
+        return ""
+    if not certificate.claim.startswith("fit"):
+        return ""
+    return f"its test allowed a margin of {float(str(tested)):g}, and {margin:g} is declared"
 
 
 def _superseded(

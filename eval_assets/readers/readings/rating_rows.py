@@ -374,17 +374,12 @@ class _RatingRows:
 
     def _judges_by_kind(self) -> frozenset[str]:
         """Return the raters that another column calls a machine, as it calls others people."""
-        if self.choices.options.rater or self.choices.options.judge:
+        names_people = self.choices.options.rater and self.choices.rater_column is None
+        if names_people or self.choices.options.judge:
             return frozenset()
         for column in self.table.columns:
-            words = [value.casefold() for value in column.values]
-            if len(words) < 2:  # one kind tells nobody apart
-                continue
-            if _OF_MACHINE.search(plain(column.name)) and {*words} <= _TRUE | _FALSE:
-                machines = [word in _TRUE for word in words]
-            elif {*words} <= _MACHINES | _PEOPLE:
-                machines = [word in _MACHINES for word in words]
-            else:
+            machines = are_machines(column.name, column.values)
+            if machines is None:
                 continue
             is_machine = np.append(machines, False)[column.codes] & self.rater.has_cell
             judges, people = (
@@ -808,6 +803,23 @@ _PEOPLE = {
 _TRUE, _FALSE = {"1", "true", "yes", "y"}, {"0", "false", "no", "n"}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)")
 """Columns and words for the kind of a rater."""
+
+
+def are_machines(header: str, values: Sequence[str]) -> list[bool] | None:
+    """Return which values of a column say that a machine rated; None if they do not say who did.
+
+    Examples:
+        >>> are_machines("is_llm", ["true", "false"]), are_machines("kind", ["llm", "human"])
+        ([True, False], [True, False])
+        >>> are_machines("is_long", ["true", "false"])
+    """
+    words = [value.casefold() for value in values]
+    if len(words) < 2:
+        return None
+    if _OF_MACHINE.search(plain(header)) and {*words} <= _TRUE | _FALSE:
+        return [word in _TRUE for word in words]
+    return [word in _MACHINES for word in words] if {*words} <= _MACHINES | _PEOPLE else None
+
 
 _OF_RATER = "equal in all ratings of a rater: an attribute"
 _MEASUREMENT = "a measurement or a flag by its name"

@@ -68,6 +68,18 @@ def rows(
     return [vars(row) for row in result]
 
 
+@pytest.mark.parametrize(("margin", "holds"), [(0.1, True), (0.2, True), (0.05, False)])
+def test_a_certificate_does_not_hold_for_a_smaller_margin(margin: float, *, holds: bool) -> None:
+    evaluated = reading(1, FIRST)
+    of_margin = tuple({**row, "margin": 0.1} for row in evaluated.rows)
+
+    [row] = rows(replace(evaluated, rows=of_margin), margin=margin)
+
+    assert (row["stale_because"] is None) == holds
+    if not holds:
+        assert row["stale_because"] == "its test allowed a margin of 0.1, and 0.05 is declared"
+
+
 def test_a_certificate_holds_while_nothing_changes() -> None:
     [row] = rows(reading(1, FIRST))
 

@@ -925,6 +925,21 @@ def test_rater_named_like_a_model_is_no_person(write: Write) -> None:
     assert list(inputs.ratings["rater_id"]) == ["anna"]
 
 
+@pytest.mark.parametrize(
+    ("header", "kinds"), [("is_llm", ("false", "true")), ("annotator_type", ("human", "llm"))]
+)
+def test_rater_that_a_column_calls_a_machine_is_no_person(
+    write: Write, header: str, kinds: tuple[str, str]
+) -> None:
+    person, machine = kinds
+    text = f"{LONG.strip()},{header}\na1,anna,safe,1,{person}\na1,r3,safe,1,{machine}\n"
+
+    inputs = labels(write({"labels.csv": text}))
+
+    assert any("r3 left out" in note for note in inputs.notes)
+    assert list(inputs.ratings["rater_id"]) == ["anna"]
+
+
 def test_declared_rater_is_a_person_whatever_the_name(write: Write) -> None:
     text = LONG + "a1,anna,safe,1\na1,gpt-4o,safe,1\n"
     folder = write({"labels.csv": text})
