@@ -1,5 +1,6 @@
 """The wheel holds all that the program needs, without the repository around it."""
 
+import json
 import os
 import re
 import subprocess
@@ -107,10 +108,11 @@ def test_the_wheel_without_extras_measures_agreement_and_names_the_extra(
     assert run(python, "-c", notebook, folder=tmp_path).split() == ["PASS", "True"]
     run(program, "init", "ratings.csv", "mine", folder=tmp_path)
     run(program, "sheet", "--data", "mine", folder=tmp_path)
-    (tmp_path / "rows.jsonl").write_text(
-        "".join(f'{{"prompt": "p{k}", "response": "r{k}", "rating": {k % 5}}}\n' for k in range(9))
-    )
-    run(program, "import", "hugging-face", "rows.jsonl", "--data", "imported", folder=tmp_path)
+    choice = {"type": "choices", "from_name": "q", "to_name": "t", "value": {"choices": ["yes"]}}
+    annotations = [{"completed_by": 1, "result": [choice]}]
+    tasks = [{"id": k, "data": {"text": f"t{k}"}, "annotations": annotations} for k in range(9)]
+    (tmp_path / "export.json").write_text(json.dumps(tasks))
+    run(program, "import", "export.json", "--data", "imported", folder=tmp_path)
     (tmp_path / "ratings.parquet").write_bytes(b"PAR1")
     refused = ended(program, "check", "ratings.parquet", folder=tmp_path)
     assert refused.returncode == 1
