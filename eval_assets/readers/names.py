@@ -243,10 +243,18 @@ def _has_role(header: str, role: Role) -> bool:
     return pattern.search(name) is not None
 
 
+_DOT_OF_NAME = re.compile(r"(?<=\d)\.(?=\d)|\.(?=\s)")
+DOT = "\0"
+"""Stands for a dot that belongs to a name, and parts no path."""
+
+
+def with_marked_dots(name: str) -> str:
+    """Return a name with `DOT` for its dots in a version, after an initial and in an address."""
+    return name.replace(".", DOT) if "@" in name else _DOT_OF_NAME.sub(DOT, name)
+
+
 def owner_and_field(header: str) -> tuple[str, str]:
     """Return what a field of an object belongs to, empty for none, and its name.
-
-    A dot between digits, before a blank or in an e-mail address is part of a name.
 
     Examples:
         >>> owner_and_field("judges.gpt-4.1-mini"), owner_and_field("votes.ann@corp.example")
@@ -257,8 +265,8 @@ def owner_and_field(header: str) -> tuple[str, str]:
     if "@" in header:
         owner, dot, field = header.partition(".")
         return (owner, field) if dot and "@" in field and "@" not in owner else ("", header)
-    dots = [m.start() for m in re.finditer(r"(?<!\d)\.(?!\s)|\.(?![\d\s])", header)]
-    return (header[: dots[-1]], header[dots[-1] + 1 :]) if dots else ("", header)
+    at = with_marked_dots(header).rfind(".")
+    return header[: max(at, 0)], header[at + 1 :]
 
 
 def names_one_of_several(header: str) -> bool:
@@ -383,8 +391,7 @@ def who(name: str) -> Who:
         return Who.HUMAN
     if is_model or _JUDGE.search(words):
         return Who.JUDGE
-    is_flag = words.startswith(("is_", "has_"))  # is_gold marks items
-    if (_GIVEN.search(words) and not is_flag) or _PERSON.match(name):
+    if (_GIVEN.search(words) and not may_be(name, Role.FLAG)) or _PERSON.match(name):
         return Who.HUMAN
     if _CRITERION.search(name):
         return Who.CRITERION

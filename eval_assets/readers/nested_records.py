@@ -20,7 +20,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import Who, is_rating_word, who
+from eval_assets.readers.names import DOT, Who, is_rating_word, who, with_marked_dots
 from eval_assets.readers.values import number_in, order_of
 
 Path = tuple[str, ...]
@@ -28,10 +28,6 @@ Row = dict[Path, Any]
 
 _LINE: Path = ("\0line",)
 _POSITION, _KEY, _EACH = "#", " key", "*"
-_DOT = "\0"
-"""Stands in a path for a dot that belongs to a key, as in an e-mail address or gpt-4.1."""
-
-_DOT_OF_KEY = re.compile(r"(?<=\d)\.(?=\d)|\.(?=\s)")
 _DEEPEST = 8
 _ALIKE = 0.5
 """Share of common fields from which on objects are of one form."""
@@ -72,7 +68,9 @@ def tables_of_records(
 
     Without lines, the records of the first list are counted.
     """
-    rows: list[Row] = [{(_part(key),): value for key, value in of.items()} for of in records]
+    rows: list[Row] = [
+        {(with_marked_dots(str(key)),): value for key, value in of.items()} for of in records
+    ]
     for row, line in zip(rows, lines or (), strict=False):
         row[_LINE] = line
     tables = list(_tables(rows, {}, 0, (), file))
@@ -136,17 +134,11 @@ def _tables(
     if columns and len(rows) > 1:
         lines = [row.get(_LINE, number) for number, row in enumerate(rows, start=1)]
         files = FileColumn.repeat(file, len(rows))
-        yield CodedTable(columns, files, lines, ".".join(place).replace(_DOT, "."), file)
+        yield CodedTable(columns, files, lines, ".".join(place).replace(DOT, "."), file)
     deeper = {path: levels.get(path, level) for path in fields}
     for members in _parallel_lists(rows, lists):
         parts = [part for row in rows for part in _parts(row, members, fields)]
         yield from _tables(parts, deeper, level + 1, members[0], file)
-
-
-def _part(key: object) -> str:
-    """Return a key as a part of a path."""
-    text = str(key)
-    return text.replace(".", _DOT) if "@" in text else _DOT_OF_KEY.sub(_DOT, text)
 
 
 def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterator[Row]:
@@ -164,7 +156,7 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
         for path, values in lists.items():
             value = values[position] if position < len(values) else None
             if isinstance(value, dict):
-                part |= {(*path, _part(key)): item for key, item in value.items()}
+                part |= {(*path, with_marked_dots(str(key))): item for key, item in value.items()}
             else:
                 part[path] = value
         yield part
@@ -208,10 +200,10 @@ def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
         if not isinstance(value, dict):
             opened[path] = value
         elif path[-1] in alike.get(path[:-1], ()):
-            named = {_KEY: path[-1].replace(_DOT, "."), **value}
+            named = {_KEY: path[-1].replace(DOT, "."), **value}
             lists.setdefault((*path[:-1], _EACH), []).append(named)
         else:
-            opened |= {(*path, _part(key)): item for key, item in value.items()}
+            opened |= {(*path, with_marked_dots(str(key))): item for key, item in value.items()}
     return opened | lists
 
 
@@ -319,11 +311,11 @@ def _shorten_names(table: CodedTable) -> None:
         while (
             k < len(path)
             and who(path[-k - 1]) in says_whose
-            and (path[-k].isdigit() or who(path[-k].replace(_DOT, ".")) not in says_whose)
+            and (path[-k].isdigit() or who(path[-k].replace(DOT, ".")) not in says_whose)
             and _KEY not in path
         ):
             k += 1
-        column.name = ".".join(path[-k:]).replace(_DOT, ".")
+        column.name = ".".join(path[-k:]).replace(DOT, ".")
     for name, n in Counter(column.name for column in table.columns).items():
         same = [column for column in table.columns if column.name == name]
         for number, column in enumerate(same[1:] if n > 1 else (), start=2):

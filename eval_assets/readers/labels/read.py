@@ -13,6 +13,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import SESSIONS
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
+from eval_assets.readers.columns import CodedColumn
 from eval_assets.readers.formats.contents import (
     SHEET,
     FileContent,
@@ -20,7 +21,6 @@ from eval_assets.readers.formats.contents import (
     table_of,
 )
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     Labels,
@@ -46,7 +46,7 @@ from eval_assets.readers.rated_rows import (
     rows_of_ratings,
     rows_of_reading,
 )
-from eval_assets.readers.readings.rating_rows import are_machines
+from eval_assets.readers.readings.rating_rows import judges_by_kind
 from eval_assets.readers.readings.table_reading import Reading
 from eval_assets.readers.references import RESPONSE_ID, has_references, references_in, units_of
 from eval_assets.scale import Scale
@@ -119,7 +119,8 @@ def _without_models(labels: RatedRows, known_names: Collection[str]) -> RatedRow
     """Return the labels without those of language models, and a note that names these."""
     raters = labels.stripped("rater_id")
     known_ids = set(map(appearance, known_names))
-    of_kind = _models_by_kind(labels, raters)
+    columns = [CodedColumn.of(name, cells) for name, cells in labels.table.columns.items()]
+    of_kind = judges_by_kind(columns, CodedColumn.of("", raters))
     models = [
         rater
         for rater in raters.present()
@@ -132,24 +133,6 @@ def _without_models(labels: RatedRows, known_names: Collection[str]) -> RatedRow
     is_person = raters.array(bool, lambda rater: rater not in models)
     note = f"{', '.join(models)} left out, as models are no human raters. {_MODEL_REMEDY}"
     return labels.take(np.flatnonzero(is_person)).with_note(note)
-
-
-def _models_by_kind(labels: RatedRows, raters: FileColumn[str | None]) -> set[str | None]:
-    """Return the raters that a column such as is_llm calls machines, as it calls others people."""
-    for header in labels.table.columns:
-        column = labels.table.stripped(header)
-        values = [value for value in column.present() if value]
-        machines = are_machines(header, values)
-        if machines is None:
-            continue
-        of_machine = {value for value, is_of in zip(values, machines, strict=True) if is_of}
-        is_machine = column.array(bool, of_machine.__contains__)
-        judges, people = (
-            set(raters.take(np.flatnonzero(rows)).present()) for rows in (is_machine, ~is_machine)
-        )
-        if judges and people and not judges & people:
-            return judges
-    return set()
 
 
 def _content(path: Path, folder: Path) -> FileContent:

@@ -1,7 +1,7 @@
 """Tables with a row for each rating: who rated, what, and which columns hold the ratings."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -373,22 +373,10 @@ class _RatingRows:
         return [(c, end if is_short else c.name) for c, end in zip(rated, ends, strict=True)]
 
     def _judges_by_kind(self) -> frozenset[str]:
-        """Return the raters that another column calls a machine, as it calls others people."""
         names_people = self.choices.options.rater and self.choices.rater_column is None
         if names_people or self.choices.options.judge:
             return frozenset()
-        for column in self.table.columns:
-            machines = are_machines(column.name, column.values)
-            if machines is None:
-                continue
-            is_machine = np.append(machines, False)[column.codes] & self.rater.has_cell
-            judges, people = (
-                {self.rater.values[code] for code in np.unique(self.rater.codes[rows])}
-                for rows in (is_machine, ~is_machine & self.rater.has_cell)
-            )
-            if judges and people and not judges & people:
-                return frozenset(judges)
-        return frozenset()
+        return judges_by_kind(self.table.columns, self.rater)
 
     def _holds_judges(self) -> bool:
         """Return whether all names in the rater column are those of judges."""
@@ -805,20 +793,32 @@ _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$
 """Columns and words for the kind of a rater."""
 
 
-def are_machines(header: str, values: Sequence[str]) -> list[bool] | None:
-    """Return which values of a column say that a machine rated; None if they do not say who did.
+def judges_by_kind(columns: Iterable[CodedColumn], rater: CodedColumn) -> frozenset[str]:
+    """Return the raters that another column calls a machine, as it calls others people.
 
     Examples:
-        >>> are_machines("is_llm", ["true", "false"]), are_machines("kind", ["llm", "human"])
-        ([True, False], [True, False])
-        >>> are_machines("is_long", ["true", "false"])
+        >>> rater = CodedColumn.of("rater", ["ann", "r3", "ann"])
+        >>> judges_by_kind([CodedColumn.of("is_llm", ["false", "true", "false"])], rater)
+        frozenset({'r3'})
     """
-    words = [value.casefold() for value in values]
-    if len(words) < 2:
-        return None
-    if _OF_MACHINE.search(plain(header)) and {*words} <= _TRUE | _FALSE:
-        return [word in _TRUE for word in words]
-    return [word in _MACHINES for word in words] if {*words} <= _MACHINES | _PEOPLE else None
+    for column in columns:
+        words = [value.casefold() for value in column.values]
+        if len(words) < 2:
+            continue
+        if _OF_MACHINE.search(plain(column.name)) and {*words} <= _TRUE | _FALSE:
+            machines = [word in _TRUE for word in words]
+        elif {*words} <= _MACHINES | _PEOPLE:
+            machines = [word in _MACHINES for word in words]
+        else:
+            continue
+        is_machine = np.append(machines, False)[column.codes] & rater.has_cell
+        judges, people = (
+            {rater.values[code] for code in np.unique(rater.codes[rows])}
+            for rows in (is_machine, ~is_machine & rater.has_cell)
+        )
+        if judges and people and not judges & people:
+            return frozenset(judges)
+    return frozenset()
 
 
 _OF_RATER = "equal in all ratings of a rater: an attribute"
