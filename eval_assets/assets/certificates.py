@@ -18,14 +18,14 @@ from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
 from eval_assets.assets.reports import stored_report, write_report
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.tuning import judge_versions, judged_questions
+from eval_assets.assets.tuning import judge_versions, units_past_the_gates
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.schema import replace_records, replace_rows
 from eval_assets.store.scores import unevaluated_tests
-from eval_assets.store.splits import questions_where_people_agree, tuning_units
+from eval_assets.store.splits import questions_where_people_agree
 from eval_assets.store.tuned_judges import (
     background_of,
     certificate_table,
@@ -54,14 +54,7 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> Metadata:
     """Verdicts of the held-out test on each tuned judge; each evaluation of the test counts."""
     evaluation = folder.evaluation()
     with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-        question_ids = questions_past_the_gates(connection, evaluation)
-        units = tuning_units(
-            connection,
-            judged_questions(evaluation, question_ids),
-            shares=evaluation.tuning.split,
-            texts=has_prompts(ledger),
-            keep=True,
-        )
+        units = units_past_the_gates(connection, evaluation, texts=has_prompts(ledger))
         judges = current_judges(connection, ledger, units)
         rows: list[Row] = []
         plans = list[Plan]()

@@ -77,14 +77,7 @@ def score_calibration(folder: EvaluationFolder) -> Metadata:
     """The map of each judge's scale onto the human one, fitted on train."""
     evaluation = folder.evaluation()
     with folder.connect() as connection:
-        question_ids = questions_past_the_gates(connection, evaluation)
-        units = tuning_units(
-            connection,
-            judged_questions(evaluation, question_ids),
-            shares=evaluation.tuning.split,
-            texts=False,
-            keep=True,
-        )
+        units = units_past_the_gates(connection, evaluation, texts=False)
         rows = pd.DataFrame(
             [
                 row
@@ -104,14 +97,7 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
     evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
     template = declared_template(evaluation, folder)
     with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-        question_ids = questions_past_the_gates(connection, evaluation)
-        units = tuning_units(
-            connection,
-            judged_questions(evaluation, question_ids),
-            shares=evaluation.tuning.split,
-            texts=bool(evaluation.live_judges),
-            keep=True,
-        )
+        units = units_past_the_gates(connection, evaluation, texts=bool(evaluation.live_judges))
         declared = _declared_judges(connection, evaluation, prompt=template.source)
         prompts = [v.prompt_text for v in (*declared, *JudgeLedger(ledger).versions())]
         columns = [column for prompt in prompts for column in shown_columns(prompt)]
@@ -267,6 +253,24 @@ def judge_versions(folder: EvaluationFolder) -> Metadata:
     return {
         "versions": rows_as_metadata(versions, displayed_columns),
     }
+
+
+def units_past_the_gates(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, texts: bool
+) -> dict[str, RatedUnits]:
+    """Return the rated responses of each question that judges may be tuned and tested on.
+
+    Raises:
+        dagster.Failure: If a gate is closed; see `questions_past_the_gates`.
+    """
+    question_ids = questions_past_the_gates(connection, evaluation)
+    return tuning_units(
+        connection,
+        judged_questions(evaluation, question_ids),
+        shares=evaluation.tuning.split,
+        texts=texts,
+        keep=True,
+    )
 
 
 def judged_questions(evaluation: Evaluation, question_ids: Iterable[str]) -> list[RubricQuestion]:
