@@ -327,6 +327,7 @@ print(len(profiles), len(intervals), stats.wilcoxon_signed_rank(*ratings.T[:2]) 
     assert result == "3 2 True"
 
 
+@pytest.mark.slow
 def test_dagster_loads_the_assets_without_the_vendors_sdks() -> None:
     """Both take seconds to import, and every step of every run would pay for them."""
     assert in_fresh_python(

@@ -18,57 +18,55 @@ NAMES = [name for summaries in COMMANDS.values() for name in summaries]
 PROGRAM = f"""
 import sys
 from eval_assets.cli.main import main
-try:
-    main()
-finally:
-    print("loaded:", *sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
+
+for line in sys.stdin.read().splitlines():
+    sys.argv[1:] = line.split(chr(9))
+    try:
+        main()
+    except SystemExit as end:
+        print("ended:", end.code, *sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
 """
 
 
-def loaded_by(*arguments: str) -> tuple[int, set[str]]:
-    """Return the exit code of the program and the heavy modules that it imported."""
+def loaded_by(*commands: tuple[str, ...]) -> list[tuple[int, set[str]]]:
+    """Return the exit code of each command, and the heavy modules imported by then."""
+    lines = "\n".join("\t".join(command) for command in commands)
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments], check=False, capture_output=True, text=True
+        [sys.executable, "-c", PROGRAM], input=lines, check=False, capture_output=True, text=True
     )
-    return ended.returncode, set(ended.stderr.splitlines()[-1].split()[1:])
+    ends = [line.split() for line in ended.stderr.splitlines() if line.startswith("ended: ")]
+    return [(int(code), set(modules)) for _, code, *modules in ends]
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_program_help_loads_no_heavy_library(option: str) -> None:
-    assert loaded_by(option) == (0, set())
+def test_help_of_the_program_and_of_each_command_loads_no_heavy_library() -> None:
+    commands = [("--help",), ("--version",), *((name, "--help") for name in NAMES)]
+    assert loaded_by(*commands) == [(0, set())] * len(commands)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_command_help_loads_no_heavy_library(name: str) -> None:
-    assert loaded_by(name, "--help") == (0, set())
+def test_misuse_is_reported_before_anything_is_loaded() -> None:
+    commands = [("no-such-command",), *((name, "--no-such-option") for name in NAMES)]
+    assert loaded_by(*commands) == [(2, set())] * len(commands)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_unknown_option_is_reported_before_anything_is_loaded(name: str) -> None:
-    assert loaded_by(name, "--no-such-option") == (2, set())
-
-
-def test_unknown_command_loads_no_heavy_library() -> None:
-    assert loaded_by("no-such-command") == (2, set())
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gates", "irr", "models"])
 def test_command_on_stored_figures_loads_no_pandas(name: str, tmp_path: Path) -> None:
     sample = Path(__file__).parents[1] / "data" / "sample"
     folder = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
     options = () if name == "models" else ("--data", str(folder))
 
-    _, loaded = loaded_by(name, *options)
+    [(_, loaded)] = loaded_by((name, *options))
 
     assert loaded & {"anthropic", "dagster", "jinja2", "openai", "pandas", "sqlalchemy"} == set()
 
 
+@pytest.mark.slow
 def test_ledger_in_sqlite_loads_no_other_database(tmp_path: Path) -> None:
     sample = Path(__file__).parents[1] / "data" / "sample"
     folder = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
 
-    loaded_by("ledger", "--data", str(folder))  # makes the ledger
-    code, loaded = loaded_by("ledger", "--data", str(folder))
+    loaded_by(("ledger", "--data", str(folder)))  # makes the ledger
+    [(code, loaded)] = loaded_by(("ledger", "--data", str(folder)))
 
     assert code == 0
     assert loaded & {"dagster", "duckdb", "pandas", "sqlalchemy.dialects.postgresql"} == set()

@@ -1,4 +1,4 @@
-"""The promises of certificates, by a simulation small enough for every run.
+"""The promises of certificates, by a simulation small enough for CI.
 
 `python -m benchmarks promises` has the large one.
 """
@@ -8,6 +8,8 @@ import pytest
 from benchmarks import promises
 
 N_EVALUATIONS = 80
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)

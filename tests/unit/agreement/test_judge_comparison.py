@@ -55,6 +55,7 @@ def test_rule_passes_and_fails_by_one_sided_p_values() -> None:
     assert len(findings) == 4
 
 
+@pytest.mark.slow
 def test_judges_that_are_compared_together_share_the_level() -> None:
     ratings, quality = rated(100, 0.3)
     judge = judged(quality, 0.3)
@@ -186,6 +187,7 @@ def test_a_copy_of_one_rater_is_named() -> None:
     assert compared(ratings, ratings[:, 1]).copied == "ben"
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_right_is_not_accused_of_copying() -> None:
     """Fifty raters of 24 items each: some equal any good judge on all of theirs."""
     rng = np.random.default_rng(1)

@@ -244,6 +244,7 @@ def test_no_money_or_no_permission_stops_that_judge_at_once_and_no_other(
     assert (haiku.statuses, haiku.stopped) == ({"ok": 60}, "")
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_stops_the_judge_before_every_unit_was_tried(
     judge_all: JudgeAll,
 ) -> None:
@@ -254,6 +255,7 @@ def test_an_endpoint_that_is_down_stops_the_judge_before_every_unit_was_tried(
     assert judge.n_attempts < 1000
 
 
+@pytest.mark.slow
 def test_overload_without_a_hint_never_stops_a_judge(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:
@@ -282,6 +284,7 @@ def unit_usd() -> dict[str, float]:
     return {judge.model_id: (judge.spent_usd or 0) / 100 for judge in models}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.4, 0.8])
 def test_at_least_90_percent_of_a_small_cap_are_used_and_never_more(
     ledger: MemoryLedger, judge_all: JudgeAll, unit_usd: dict[str, float], share: float
@@ -302,6 +305,7 @@ def planted_long(*numbers: int) -> Behaviour:
     return Behaviour(planted=Planted(scores={}, verbatim=texts))
 
 
+@pytest.mark.slow
 def test_replies_that_suddenly_become_long_do_not_exceed_the_cap(
     provider: RunningProvider,
     ledger: MemoryLedger,
@@ -473,6 +477,7 @@ def test_portions_are_scored_like_one_and_a_stopped_judge_is_asked_no_more(
     assert not summary.scores
 
 
+@pytest.mark.slow
 def test_a_vendors_limit_is_found_without_losing_a_unit(
     provider: RunningProvider, judge_all: JudgeAll
 ) -> None:

@@ -83,6 +83,7 @@ def test_units_of_one_group_count_as_one() -> None:
     assert thrice.high - thrice.low == pytest.approx(single.high - single.low, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clustered", [False, True])
 def test_the_interval_holds_the_mean_as_often_as_it_says(clustered: bool) -> None:  # noqa: FBT001
     rng = np.random.default_rng(8)
@@ -206,6 +207,7 @@ def test_an_estimate_beyond_the_scale_is_its_end() -> None:
     assert result.low < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_alike", [1, 5])
 @pytest.mark.parametrize("rate", [0.9, 0.97])
 @pytest.mark.parametrize("judge", ["no error", "95 / 70 %"])
@@ -271,6 +273,7 @@ def test_with_rates_known_for_certain_only_the_apparent_share_is_uncertain() -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_the_interval_holds_the_share_as_often_as_it_says(share: float) -> None:
     rng = np.random.default_rng(1)

@@ -146,6 +146,7 @@ def test_every_coefficient_lies_inside_its_interval_which_narrows_with_more_grou
     assert many.high - many.low < (few.high - few.low) / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coefficient", COEFFICIENTS, ids=str)
 def test_every_interval_is_near_that_of_the_bootstrap(coefficient: Coefficient) -> None:
     """With 400 responses both are nearly normal; groups of four are resampled together."""
@@ -220,6 +221,7 @@ def test_ten_answers_leave_alpha_wide_open() -> None:
     assert 0.93 < result.high < 1
 
 
+@pytest.mark.slow
 def test_of_twenty_answers_the_interval_holds_the_true_alpha_as_often_as_it_says() -> None:
     true = krippendorff_alpha(two_raters(200_000, seed=1), level="interval")
     result = [
@@ -231,6 +233,7 @@ def test_of_twenty_answers_the_interval_holds_the_true_alpha_as_often_as_it_says
     assert 345 <= held <= 375
 
 
+@pytest.mark.slow
 def test_dependent_answers_need_their_groups() -> None:
     """Six answers to a prompt share its difficulty: without groups half the intervals miss."""
     rng = np.random.default_rng(5)
@@ -401,6 +404,7 @@ def rated(n_units: int, *, seed: int, noise: float) -> Floats:
     return ratings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [None, np.arange(240) // 3])
 def test_what_paired_units_have_in_common_cancels_out(groups: npt.NDArray[np.int64] | None) -> None:
     a, b = rated(240, seed=1, noise=0.5), rated(240, seed=2, noise=1.0)

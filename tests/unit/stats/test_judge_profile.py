@@ -374,6 +374,7 @@ def test_one_value_throughout_is_agreement_that_little_can_be_said_of() -> None:
         assert np.isnan([figure.value, figure.low, figure.high]).all()
 
 
+@pytest.mark.slow
 def test_the_interval_of_bias_holds_if_a_judge_seldom_errs_and_to_one_side() -> None:
     """All numbers of units rated too high and too low, each with its probability."""
     too_high, too_low, n_units = 0.001, 0.1, 50
@@ -393,6 +394,7 @@ def test_the_interval_of_bias_holds_if_a_judge_seldom_errs_and_to_one_side() -> 
     assert held > 0.95  # Student's interval holds .88
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_units", [20, 50])
 def test_intervals_hold_for_a_class_that_three_in_a_hundred_belong_to(n_units: int) -> None:
     rng = np.random.default_rng(n_units)

@@ -26,6 +26,7 @@ def merit(
     return agreement, -sum((to - value) ** 2 for value, to in mapped.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_levels", [2, 3, 4, 5])
 def test_no_other_map_is_better_or_as_good_and_nearer_to_the_identity(n_levels: int) -> None:
     rng = np.random.default_rng(n_levels)
@@ -46,6 +47,7 @@ def test_no_other_map_is_better_or_as_good_and_nearer_to_the_identity(n_levels: 
         assert merit(people, judge, chosen) == best
 
 
+@pytest.mark.slow
 def test_a_continuous_map_is_the_best_of_all_continuous_maps() -> None:
     """Against a general optimiser over the steps upward from the lowest value."""
     rng = np.random.default_rng(3)

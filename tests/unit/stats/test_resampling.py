@@ -107,6 +107,7 @@ def test_size_of_a_study_of_a_share_is_the_textbook_one() -> None:
     assert 60 + n_more == pytest.approx(152, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "coefficient", "limit"),
     [

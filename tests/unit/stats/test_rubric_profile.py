@@ -68,6 +68,7 @@ def test_evidence_is_counted_over_questions() -> None:
     assert profile.a_hh.n_units == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [None, np.arange(300) // 3])
 def test_responses_are_left_out_with_all_their_questions(
     groups: npt.NDArray[np.int64] | None,

@@ -114,6 +114,7 @@ async def ask_for(requests: Limiter, *, seconds: float, tokens: int) -> list[flo
     return started
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_minute", [1, 7, 60, 500, 3000])
 def test_a_request_rate_is_held_to_95_percent_and_never_exceeded(per_minute: int) -> None:
     requests = limiter(requests=per_minute)
@@ -122,6 +123,7 @@ def test_a_request_rate_is_held_to_95_percent_and_never_exceeded(per_minute: int
     assert busiest_minute([(at, 1) for at in started]) <= per_minute
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [3, 30, 100, 333])
 def test_a_token_rate_is_never_exceeded_whatever_the_size_of_the_requests(tokens: int) -> None:
     requests = limiter(tokens=1000)
@@ -135,6 +137,7 @@ def test_requests_are_spread_over_the_minute_not_sent_at_once() -> None:
     assert sum(at < 10 for at in started) <= 0.2 * 600
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.tuples(st.floats(0, 20), st.integers(1, 400)), min_size=1, max_size=60),
@@ -207,6 +210,7 @@ def test_a_cancelled_waiter_does_not_hold_up_the_others() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("share", "most"), [(0.05, 2.0), (0.2, 4.0)])
 @pytest.mark.parametrize("kind", ["overloaded", "refused"])
@@ -229,6 +233,7 @@ def test_refusals_never_change_the_number_in_flight() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_full_speed_returns_seconds_after_an_outage() -> None:
     server = Server(down=(2.0, 22.0))
     server.run(3000, first=20, most=20)
@@ -244,6 +249,7 @@ def test_a_server_that_works_on_one_request_gets_few_at_once() -> None:
     assert seconds < 1.1 * 60 * 3.5
 
 
+@pytest.mark.slow
 def test_an_unknown_server_that_takes_many_gets_many_soon() -> None:
     assert Server().run(4000, first=1) < 3 * 4000 / 200 * 0.2
 
@@ -276,6 +282,7 @@ def test_a_request_that_was_not_sent_makes_room() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_a_rate_limit_without_hints_is_learnt() -> None:
     """A vendor admits 600 requests in any minute and says nothing else."""
     server = Server(per_minute=600, seconds=(0.1, 0.1))

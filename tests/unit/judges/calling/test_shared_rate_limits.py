@@ -84,6 +84,7 @@ def busiest(requests: list[tuple[float, int]], *, seconds: int = 60) -> int:
     return max(limit[end] - limit[first] for first, end in enumerate(ends))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_processes", [1, 4])
 @pytest.mark.parametrize(("per_minute", "most"), [(7, 2), (60, 8), (600, 16), (6000, 64)])
 def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than_all(
@@ -103,6 +104,7 @@ def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than
     assert len(times_and_tokens) >= 0.9 * per_minute * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_processes", "share"), [(1, 0.9), (4, 0.88)])
 @pytest.mark.parametrize(
     "tokens",
@@ -136,6 +138,7 @@ def _tokens_of(n_processes: int, tokens: tuple[int, ...]) -> list[tuple[float, i
     )
 
 
+@pytest.mark.slow
 def test_a_process_with_few_requests_leaves_the_rest_to_others() -> None:
     """50 in flight of 1 second are 50 a second, of 200 a second that the limit allows."""
     requests = sent_by(
