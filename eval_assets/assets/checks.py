@@ -111,12 +111,19 @@ def judges_see_shown_columns(folder: EvaluationFolder) -> dg.AssetCheckResult:
     evaluation = folder.evaluation()
     template = declared_template(evaluation, folder)
     versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
-    prompts = prompts_in_use(versions)
+    prompts = prompts_in_use(versions, template)
     columns = {
         judge.id: prompts.get(judge.id, template).columns for judge in evaluation.live_judges
     }
+    reworded = [
+        CheckFinding(
+            f"raters read another wording of {question_id} than the judges: they answer different "
+            "questions. Run with --new-prompt"
+        )
+        for question_id in template.wordings
+    ]
     return result_of(
-        unseen_columns(columns, shown=evaluation.labelling.show),
+        [*unseen_columns(columns, shown=evaluation.labelling.show), *reworded],
         default="The judges are shown what raters are shown.",
         metadata={"labelling.show": list(evaluation.labelling.show)},
     )

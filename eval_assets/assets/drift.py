@@ -105,13 +105,16 @@ def _next_round(
         fingerprints = judge_fingerprints(connection)
         declared = declared_fingerprints(connection)
         values, history = anchor_candidates(connection), earlier_turns(connection)
-    prompts = prompts_in_use(versions_in_use(evaluation, folder, declared))
     template = declared_template(evaluation, folder)
+    prompts = prompts_in_use(versions_in_use(evaluation, folder, declared), template)
     with folder.connect() as connection:
         columns = [column for item in (template, *prompts.values()) for column in item.columns]
         shown = shown_texts(connection, columns)
     live = {j.id: fingerprints[j.id] for j in judges if j.id in fingerprints}
-    rubrics = {question.id: rubric_hash(question) for question in evaluation.rubric}
+    rubrics = {
+        question.id: rubric_hash(template.wordings.get(question.id, question))
+        for question in evaluation.rubric
+    }
     with folder.ledger(evaluation) as ledger:
         frozen = history_of(ledger, "drift_anchors")
         new = new_anchors(values, frozen, judges=live, rubrics=rubrics, most=drift.anchors, at=now)

@@ -67,10 +67,14 @@ def pinned_versions(evaluation: Evaluation, in_use: VersionsInUse) -> VersionsIn
     }
 
 
-def prompts_in_use(in_use: VersionsInUse) -> dict[str, PromptTemplate]:
+def prompts_in_use(in_use: VersionsInUse, template: PromptTemplate) -> dict[str, PromptTemplate]:
     """Return the prompts that replace the declared one, by judge."""
     return {
-        judge_id: PromptTemplate(version.prompt_text, name=f"{judge_id} {version.version}")
+        judge_id: PromptTemplate(
+            version.prompt_text,
+            name=f"{judge_id} {version.version}",
+            wordings=template.wordings,
+        )
         for judge_id, version in in_use.items()
         if version.prompt_text
     }

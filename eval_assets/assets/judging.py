@@ -13,7 +13,6 @@ from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.judge_versions import (
     VersionsInUse,
     mapped_scores,
-    prompts_in_use,
     versions_in_use,
 )
 from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_shard
@@ -45,6 +44,7 @@ from eval_assets.store.inputs import (
 from eval_assets.store.schema import replace_records
 from eval_assets.store.scores import (
     JudgeRow,
+    declared_fingerprints,
     other_models,
     status_counts,
     write_judge_scores,
@@ -94,11 +94,13 @@ def scored(
             return _counts(connection, in_use)
         check_imported(connection, "model_responses", evaluation.folder)
         responses = response_keys(connection, further=evaluation.filter_columns)
+        earlier = declared_fingerprints(connection)
     scores = [mapped_scores(rows, in_use) for rows in _sound_scores(evaluation, responses)]
     live = judge_live(
         evaluation,
         folder,
-        prompts=prompts_in_use(in_use),
+        in_use=in_use,
+        changed={name for name in earlier if earlier[name] != fingerprints.get(name)},
         run_id=run_id,
         ask_again=ask_again,
         keep=lambda rows: scores.append(mapped_scores(rows, in_use)),
@@ -158,8 +160,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> None:
         responses = response_keys(connection, further=evaluation.filter_columns)
     for _ in _sound_scores(evaluation, responses):
         pass
-    prompts = prompts_in_use(in_use)
-    judge_shard(evaluation, folder, prompts=prompts, run_id=run_id, shard=shard)
+    judge_shard(evaluation, folder, in_use=in_use, run_id=run_id, shard=shard)
 
 
 def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:

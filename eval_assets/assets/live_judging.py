@@ -5,21 +5,23 @@ import itertools
 import logging
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
 import duckdb
 import pandas as pd
 
+from eval_assets.assets.judge_versions import VersionsInUse, prompts_in_use
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, Staged, judge_fingerprint
 from eval_assets.errors import PromptError
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
-from eval_assets.judges.calling.progress import ModelSummary
+from eval_assets.judges.calling.progress import Estimate, Progress, log_report
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
@@ -32,9 +34,8 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import (
-    accept_columns,
-    history_of,
-    prompt_columns,
+    accept_prompt,
+    accepted_prompt,
     staged_order,
 )
 from eval_assets.store.ledger.limits import mean_reply_usd
@@ -68,11 +69,12 @@ class LiveJudging:
     stopped: Mapping[str, str] = field(default_factory=dict)
 
 
-def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options of a run
+def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of a run
     evaluation: Evaluation,
     folder: EvaluationFolder,
     *,
-    prompts: Mapping[str, PromptTemplate],
+    in_use: VersionsInUse,
+    changed: Collection[str],
     run_id: str,
     ask_again: frozenset[Status] = frozenset(),
     keep: Callable[[pd.DataFrame], None],
@@ -80,8 +82,9 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
     """Ask every live judge about every unit, except for replies in the ledger.
 
     The database is open only to read the units and to copy the ledger. What the run has spent
-    already, on generation, counts towards its budget. `prompts` are separate ones, by judge;
-    `keep` receives rows of `judge_scores`, a portion at a time.
+    already, on generation, counts towards its budget. `changed` are the judges whose stored scores
+    are by another model, prompt or settings; `keep` receives rows of `judge_scores`, a portion at a
+    time.
 
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
@@ -90,11 +93,23 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
     if not judges:
         return LiveJudging()
     template = declared_template(evaluation, folder)
+    prompts = prompts_in_use(in_use, template)
+    n_scores: Counter[tuple[str, str]] = Counter()
+
+    def keep_scores(scores: Sequence[JudgeScore]) -> None:
+        n_scores.update((score.judge_id, score.question_id) for score in scores)
+        keep(pd.DataFrame([asdict(score) for score in scores]))
+
+    def report(news: Progress | Estimate | str) -> None:
+        if isinstance(news, Estimate) and news.n_requests and news.model.id in changed:
+            news = f"the declaration of {news.model.id} has changed. It is asked again: {news}"
+        log_report(news)
+
     # The first units are read at once: Ctrl-C ends a wait for the database.
     portions = _portions(evaluation, folder, [template, *prompts.values()], shard=WHOLE)
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
-        _accept_first_columns(evaluation, ledger, template)
+        _accept_prompt(evaluation, ledger, template)
         if evaluation.staged is not None:
             with folder.connect() as connection:
                 order = staged_order(ledger, ids_in_order(connection))
@@ -110,8 +125,10 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
             asset="judge_scores",
             run_id=run_id,
             staged=evaluation.staged,
-            options=RequestOptions(api_keys(evaluation.live_judges), ask_again=ask_again),
-            keep=lambda scores: keep(pd.DataFrame([asdict(score) for score in scores])),
+            options=RequestOptions(
+                api_keys(evaluation.live_judges), ask_again=ask_again, report=report
+            ),
+            keep=keep_scores,
         )
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
         for judge in summary.models:
@@ -123,12 +140,24 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
                     judge.estimated_usd,
                     judge.uncertain_usd,
                 )
-        if hidden := columns_to_accept(evaluation, template):
+        hidden = columns_to_accept(evaluation, template)
+        if hidden or template.wordings:
+            n_requests = {
+                judge.id: judge.declared.replicates
+                * sum(
+                    n
+                    for (judge_id, question_id), n in n_scores.items()
+                    if judge_id == judge.id and (hidden or question_id in template.wordings)
+                )
+                for judge in judges
+            }
+            changes = [f"without {listed(hidden)}"] if hidden else []
+            if template.wordings:
+                changes.append(f"with the earlier wording of {listed(sorted(template.wordings))}")
             logger.warning(
-                "raters are shown %s, and the judges are not, since they replied without before. "
-                "To ask about everything again with them: eval-assets run --new-prompt (%s)",
-                listed(hidden),
-                _cost_again(ledger, summary.models),
+                "the judges keep the prompt that they replied to, %s. To ask again as raters are "
+                "shown it: eval-assets run --new-prompt (%s)",
+                *(listed(changes), _cost_again(ledger, n_requests)),
             )
         stages = [{**asdict(stage), "kappa": or_none(stage.kappa)} for stage in summary.stages]
         with folder.connect() as connection, transaction(connection):
@@ -142,7 +171,7 @@ def judge_shard(
     evaluation: Evaluation,
     folder: EvaluationFolder,
     *,
-    prompts: Mapping[str, PromptTemplate],
+    in_use: VersionsInUse,
     run_id: str,
     shard: Shard,
 ) -> None:
@@ -158,9 +187,10 @@ def judge_shard(
         is_used_up = any(score.status == "budget_stopped" for score in scores)
 
     template = declared_template(evaluation, folder)
+    prompts = prompts_in_use(in_use, template)
     portions = _portions(evaluation, folder, [template, *prompts.values()], shard=shard)
     with folder.ledger(evaluation) as ledger:
-        _accept_first_columns(evaluation, ledger, template)
+        _accept_prompt(evaluation, ledger, template)
         ask(
             evaluation,
             ledger,
@@ -224,15 +254,33 @@ def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
 
 
 def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> PromptTemplate:
-    """Return the declared prompt of the judges.
+    """Return the declared prompt of the judges, as they replied to it.
 
-    One that ships shows what raters are shown, as far as that was accepted: see `prompt_columns`.
+    The columns of one that ships, and questions, are what raters are shown, as far as that was
+    accepted: see `accepted_prompt`.
     """
-    columns: Sequence[str] = ()
-    if evaluation.live_judges and is_shipped(evaluation.judge_prompt) and evaluation.labelling.show:
-        with folder.ledger(evaluation) as ledger:
-            columns = prompt_columns(ledger, evaluation.labelling.show)
-    return PromptTemplate.load(evaluation.judge_prompt, columns=columns)
+    if not evaluation.live_judges:
+        return PromptTemplate.load(evaluation.judge_prompt)
+    with folder.ledger(evaluation) as ledger:
+        accepted = accepted_prompt(ledger)
+    shown = evaluation.labelling.show if accepted.columns is None else accepted.columns
+    template = PromptTemplate.load(evaluation.judge_prompt, columns=shown)
+    wordings = {}
+    for question in evaluation.rubric:
+        wording = accepted.wordings.get(question.id)
+        # Scores on another scale do not count any more.
+        if wording is not None and wording["scale"] == question.scale.described():
+            replied_to = replace(
+                question, question=wording["question"], guidelines=wording["guidelines"]
+            )
+            first, second = (
+                template.render(version, prompt_text="?", response_text="?")
+                for version in (replied_to, question)
+            )
+            if first != second:
+                wordings[question.id] = replied_to
+    template.wordings = wordings
+    return template
 
 
 def columns_to_accept(evaluation: Evaluation, template: PromptTemplate) -> tuple[str, ...]:
@@ -274,9 +322,8 @@ def _require_columns(
                 )
 
 
-def _cost_again(ledger: SqlLedger, judges: Iterable[ModelSummary]) -> str:
-    """Return the number and cost of requests about all units, at the mean cost of replies."""
-    numbers = {judge.model_id: judge.statuses.total() for judge in judges}
+def _cost_again(ledger: SqlLedger, numbers: Mapping[str, int]) -> str:
+    """Return the number and cost of requests, by judge, at the mean cost of replies."""
     means = {judge_id: mean_reply_usd(ledger, judge_id) for judge_id in numbers}
     requests = counted(sum(numbers.values()), "request")
     if None in means.values():
@@ -285,13 +332,13 @@ def _cost_again(ledger: SqlLedger, judges: Iterable[ModelSummary]) -> str:
     return f"{requests}, about {cost_usd:.4f} USD"
 
 
-def _accept_first_columns(
-    evaluation: Evaluation, ledger: SqlLedger, template: PromptTemplate
-) -> None:
-    """Keep the columns of the first prompt, so that later ones are asked for."""
-    is_first = not len(history_of(ledger, "prompt_columns"))
-    if is_first and template.columns and is_shipped(evaluation.judge_prompt):
-        accept_columns(ledger, template.columns, at=datetime.now(tz=UTC))
+def _accept_prompt(evaluation: Evaluation, ledger: SqlLedger, template: PromptTemplate) -> None:
+    """Keep what judges are shown first, so that later changes are asked for."""
+    columns = template.columns
+    if not is_shipped(evaluation.judge_prompt):
+        columns = accepted_prompt(ledger).columns or ()
+    questions = [template.wordings.get(question.id, question) for question in evaluation.rubric]
+    accept_prompt(ledger, columns, questions, at=datetime.now(tz=UTC))
 
 
 def judge_fingerprints(evaluation: Evaluation, folder: EvaluationFolder) -> dict[str, str]:

@@ -183,7 +183,9 @@ class _PromptTuning:
             self._ledger,
             [model],
             [units],
-            template=PromptTemplate(prompt, name=f"a tuned prompt of {model.id}"),
+            template=PromptTemplate(
+                prompt, name=f"a tuned prompt of {model.id}", wordings=self._template.wordings
+            ),
             asset="tuned_judges",
             run_id=self._run_id,
             options=RequestOptions(api_keys=keys, budget_usd=self._left_usd),
@@ -206,10 +208,11 @@ def scores_in_ledger(
     ledger: SqlLedger,
     units: Mapping[str, RatedUnits],
     versions: Iterable[JudgeVersion],
+    declared: PromptTemplate,
 ) -> pd.DataFrame:
     """Return the stored scores of live judges for all rated units with all their prompts.
 
-    No request is sent: scores that are not in the ledger are left out.
+    No request is sent: scores that are not in the ledger are left out. `declared` has the wordings.
 
     Returns:
         Rows of `tuned_judge_scores`.
@@ -222,7 +225,9 @@ def scores_in_ledger(
     for (judge_id, prompt_hash), source in prompts.items():
         if judge_id not in models:
             continue
-        template = PromptTemplate(source, name=f"a prompt of {judge_id}")
+        template = PromptTemplate(
+            source, name=f"a prompt of {judge_id}", wordings=declared.wordings
+        )
         result = asyncio.run(stored_scores(all_units, models[judge_id], worker, template=template))
         costs = costs_of(ledger, {key for _, keys in result for key in keys})
         for score, keys in result:

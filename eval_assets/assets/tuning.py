@@ -104,7 +104,7 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
         shown = shown_texts(connection, columns)
         units = {name: replace(rated, shown=shown) for name, rated in units.items()}
         # What the judges as declared said is in the ledger, whichever version they rate as.
-        scores = scores_in_ledger(evaluation, ledger, units, declared)
+        scores = scores_in_ledger(evaluation, ledger, units, declared, template)
         names = units if evaluation.tuning.prompt_steps else ()
         notes = {name: rater_notes(connection, name) for name in names}
         fingerprints = declared_fingerprints(connection)
@@ -120,7 +120,7 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
     )
     with folder.ledger(evaluation) as ledger:
         known_versions = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
-        scores = scores_in_ledger(evaluation, ledger, units, known_versions)
+        scores = scores_in_ledger(evaluation, ledger, units, known_versions, template)
     with folder.connect() as connection, folder.ledger(evaluation) as ledger:
         questions_past_the_gates(connection, evaluation)
         with transaction(connection):

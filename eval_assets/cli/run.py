@@ -47,8 +47,8 @@ def _statuses(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option(
     "--new-prompt",
     is_flag=True,
-    help="Show the judges all columns of labelling.show, and ask again about what they scored "
-    "without.",
+    help="Show the judges what raters are shown now, all columns of labelling.show and the present "
+    "wording of questions, and ask again about what they scored by another prompt.",
 )
 @click.option(
     "--ask-again",
@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     for folder in EvaluationFolder.all_in(data, database=database):
         try:
             if new_prompt:
-                _accept_prompt(folder)
+                _accept_new_prompt(folder)
             code = materialize(
                 folder, select=select, verbose=verbose, output=output or "text", ask_again=ask_again
             )
@@ -112,15 +112,16 @@ def run(  # noqa: PLR0913 - one parameter per option
     return next(code for code in (FAILED, MISUSED, GATE_CLOSED, DONE) if code in codes)
 
 
-def _accept_prompt(folder: EvaluationFolder) -> None:
+def _accept_new_prompt(folder: EvaluationFolder) -> None:
     """Let the judges' prompt show what raters are shown, from this run on."""
     from datetime import UTC, datetime
 
-    from eval_assets.store.ledger.histories import accept_columns
+    from eval_assets.store.ledger.histories import accept_prompt
 
     evaluation = folder.evaluation()
     with folder.ledger(evaluation) as ledger:
-        accept_columns(ledger, evaluation.labelling.show, at=datetime.now(tz=UTC))
+        columns = evaluation.labelling.show
+        accept_prompt(ledger, columns, evaluation.rubric, at=datetime.now(tz=UTC))
 
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:

@@ -967,10 +967,10 @@ CREATE TABLE IF NOT EXISTS staged_responses (
     response_ids VARCHAR[] NOT NULL        -- those that were new in a run
 );
 
--- Columns of the responses in the judges' prompt, as accepted: the latest row holds. A copy of
--- the ledger.
+-- What the judges' prompt shows, as accepted: the latest row holds. A copy of the ledger.
 CREATE TABLE IF NOT EXISTS prompt_columns (
-    shown_columns VARCHAR[] NOT NULL,      -- columns of the responses that the judges' prompt shows
+    shown_columns VARCHAR[] NOT NULL,      -- columns of the responses
+    questions JSON,                        -- wordings of the questions; NULL before there were any
     accepted_at TIMESTAMPTZ NOT NULL
 );
 

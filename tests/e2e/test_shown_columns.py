@@ -42,11 +42,14 @@ def garden(tmp_path: Path) -> Evaluated:
 
 
 def declare(folder: Evaluated, *lines: str) -> None:
+    """Declare a pump that one judge looks at; lines may have another rubric."""
+    rubric = "rubric: [{id: pump, question: Did the right pump run?, scale: binary}]"
+    has_rubric = any(line.startswith("rubric") for line in lines)
     (folder.path / "evaluation.yaml").write_text(
         "\n".join(
             [
                 "name: garden",
-                "rubric: [{id: pump, question: Did the right pump run?, scale: binary}]",
+                *([] if has_rubric else [rubric]),
                 "responses: responses.jsonl",
                 "labels: []",
                 "gates: {human_a_hh: {severity: warn}, human_alpha: {severity: warn}}",
@@ -62,6 +65,13 @@ def prompts(folder: Evaluated) -> list[str]:
     with closing(sqlite3.connect(folder.path / "ledger.sqlite")) as ledger:
         rows = ledger.execute("SELECT prompt FROM requests ORDER BY rowid").fetchall()
     return [json.loads(prompt)["messages"][-1]["text"] for (prompt,) in rows]
+
+
+def systems(folder: Evaluated) -> list[str]:
+    """Return the system's part of every prompt."""
+    with closing(sqlite3.connect(folder.path / "ledger.sqlite")) as ledger:
+        rows = ledger.execute("SELECT prompt FROM requests").fetchall()
+    return [json.loads(prompt)["messages"][0]["text"] for (prompt,) in rows]
 
 
 def findings(folder: Evaluated) -> str:
@@ -136,3 +146,48 @@ def test_a_paid_prompt_stays_until_the_new_one_is_accepted(
     garden.call(*RUN)
     assert provider.log.n_received == 2 * N_RESPONSES
     assert "raters are shown tool_captures" in findings(garden)
+
+
+@pytest.mark.slow
+def test_an_edited_guideline_is_asked_about_once_it_is_accepted(
+    garden: Evaluated, provider: RunningProvider
+) -> None:
+    rubric = (
+        "rubric: [{id: pump, question: Did the right pump run?, scale: binary, guidelines: GUIDE},"
+        " {id: soil, question: Is the soil wet?, scale: binary}]"
+    )
+    declare(garden, rubric.replace("GUIDE", "Look at the log."))
+    assert garden.call(*RUN).returncode == 0
+    assert provider.log.n_received == 2 * N_RESPONSES
+
+    # Other responses are asked about with the wording of the scores that they stand beside.
+    with (garden.path / "responses.jsonl").open("a") as file:
+        file.write(f"{json.dumps({**RESPONSES[0], 'response_id': 'n', 'response_text': 'New'})}\n")
+    declare(garden, rubric.replace("GUIDE", "Look at the bed."))
+    unasked = garden.call(*RUN)
+    assert provider.log.n_received == 2 * (N_RESPONSES + 1)
+    assert "with the earlier wording of pump" in unasked.stdout + unasked.stderr
+    assert "eval-assets run --new-prompt (5 requests, about 0.0" in unasked.stdout + unasked.stderr
+    assert not any("the bed." in system for system in systems(garden))
+    assert "raters read another wording of pump than the judges" in findings(garden)
+
+    assert garden.call(*RUN, "--new-prompt").returncode == 0
+    assert provider.log.n_received == 2 * (N_RESPONSES + 1) + N_RESPONSES + 1
+    assert sum("the bed." in system for system in systems(garden)) == N_RESPONSES + 1
+    assert findings(garden) == ""
+
+
+@pytest.mark.slow
+def test_the_cost_of_a_changed_judge_is_named_first(
+    garden: Evaluated, provider: RunningProvider
+) -> None:
+    declare(garden)
+    assert garden.call(*RUN).returncode == 0
+    (garden.path / "mine.jinja").write_text(
+        "{% block user %}{{ query }} {{ response }}{% endblock %}"
+    )
+    declare(garden, "judge_prompt: mine.jinja")
+    second = garden.call(*RUN)
+    message = "the declaration of gpt has changed. It is asked again: gpt (gpt-6-luna): 4 requests"
+    assert message in second.stdout + second.stderr
+    assert provider.log.n_received == 2 * N_RESPONSES

@@ -84,14 +84,23 @@ class PromptTemplate:
         source: Text of the template, with a block `user` and optionally a block `system`.
         name: Name of its file, for messages.
         form: Form of the reply that it asks for.
+        wordings: Questions as judges are asked them, by id, where another wording is declared now.
 
     Raises:
         PromptError: If it is not a template, lacks block `user`, does not show the response, or
             uses names that do not exist.
     """
 
-    def __init__(self, source: str, *, name: str, form: ReplyForm = "json") -> None:
+    def __init__(
+        self,
+        source: str,
+        *,
+        name: str,
+        form: ReplyForm = "json",
+        wordings: Mapping[str, RubricQuestion] = MappingProxyType({}),
+    ) -> None:
         self.source = source
+        self.wordings = wordings
         self.form = form
         self.name = name
         self.columns = shown_columns(source)
@@ -159,6 +168,7 @@ class PromptTemplate:
         Raises:
             PromptError: If the template cannot be rendered.
         """
+        question = self.wordings.get(question.id, question)
         names = {
             "question": question,
             "scale": in_words(question.scale),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from eval_assets.config.rubric import RubricQuestion
     from eval_assets.store.ledger.engine import SqlLedger
 
 HistoryTable = Literal[
@@ -103,28 +105,66 @@ def queries_of(ledger: SqlLedger) -> pd.DataFrame:
     return pd.DataFrame(records, dtype=object)
 
 
-def prompt_columns(ledger: SqlLedger, declared: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of the responses that the judges' prompt shows.
+@dataclass(frozen=True)
+class AcceptedPrompt:
+    """What the judges' prompt shows: replies to it are paid, and stay valid.
 
-    They are those that were accepted last. Without any they are the declared ones, unless judges
-    have replied to a prompt without them: replies that are paid stay valid.
+    `columns` are those of the responses, None before the first reply; `wordings` the questions to
+    which judges replied, each with `question`, `guidelines` and `scale` in words.
     """
-    rows = history_of(ledger, "prompt_columns")
-    if len(rows):
-        return tuple(rows["shown_columns"].iloc[-1])
-    is_reply = (
-        (attempts.c.evaluation == ledger.evaluation)
-        & (attempts.c.operation == "judging")
-        & attempts.c.status.in_(get_args(ReplyStatus))
+
+    columns: tuple[str, ...] | None
+    wordings: Mapping[str, Mapping[str, str]]
+
+
+def accepted_prompt(ledger: SqlLedger) -> AcceptedPrompt:
+    """Return what the judges' prompt shows, as it was accepted last or replied to before."""
+    query = (
+        sa.select(attempts.c.question_id, sa.func.max(attempts.c.started_at))
+        .where(
+            (attempts.c.evaluation == ledger.evaluation)
+            & (attempts.c.operation == "judging")
+            & attempts.c.status.in_(get_args(ReplyStatus))
+        )
+        .group_by(attempts.c.question_id)
     )
     with ledger.transaction() as connection:
-        has_replies = connection.scalar(sa.select(sa.exists().where(is_reply)))
-    return () if has_replies else tuple(declared)
+        replied_at = dict(connection.execute(query).all())
+    accepted = _rows(ledger, "prompt_columns")
+    columns = tuple(accepted[-1]["shown_columns"]) if accepted else () if replied_at else None
+    if accepted and "questions" in accepted[-1]:
+        wordings = json.loads(accepted[-1]["questions"])
+    else:  # by an earlier version: the wordings that were in use at the last reply
+        wordings = {
+            row["question_id"]: {
+                "question": row["text"],
+                "guidelines": row["guidelines"],
+                "scale": row["scale"],
+            }
+            for row in _rows(ledger, "rubric_wordings")
+            if row["question_id"] in replied_at
+            and datetime.fromisoformat(row["first_seen_at"]) <= replied_at[row["question_id"]]
+        }
+    return AcceptedPrompt(columns, {q: text for q, text in wordings.items() if q in replied_at})
 
 
-def accept_columns(ledger: SqlLedger, columns: Sequence[str], *, at: datetime) -> None:
-    """Let the judges' prompt show these columns from now on."""
-    append_history(ledger, "prompt_columns", [{"shown_columns": list(columns), "accepted_at": at}])
+def accept_prompt(
+    ledger: SqlLedger, columns: Sequence[str], questions: Iterable[RubricQuestion], *, at: datetime
+) -> None:
+    """Let the judges' prompt show these columns and wordings from now on."""
+    wordings = {
+        question.id: {
+            "question": question.question,
+            "guidelines": question.guidelines,
+            "scale": question.scale.described(),
+        }
+        for question in questions
+    }
+    row = {"shown_columns": list(columns), "questions": json.dumps(wordings), "accepted_at": at}
+    earlier = _rows(ledger, "prompt_columns")
+    names = ("shown_columns", "questions")
+    if not earlier or any(earlier[-1].get(name) != row[name] for name in names):
+        append_history(ledger, "prompt_columns", [row])
 
 
 def staged_order(ledger: SqlLedger, response_ids: Sequence[str]) -> dict[str, int]:
