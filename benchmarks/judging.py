@@ -23,7 +23,7 @@ from benchmarks.table import Row, duration, markdown
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.calling.live_model import LiveModel, live_models
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.clients.openai import request_body
@@ -293,7 +293,9 @@ def _request(judge: LiveModel[Judge], unit: Unit) -> ModelRequest:
 def ready_judges(environ: dict[str, str], *judges: Judge) -> list[LiveModel[Judge]]:
     """Return judges, ready to receive requests."""
     evaluation = Evaluation("benchmark", Path(), (QUESTION,), (), judges=judges)
-    return live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
+    return live_models(
+        evaluation, evaluation.live_judges, environ=environ, today=date(2026, 11, 21)
+    )
 
 
 def new_units(n: int, *, named: str = "x") -> list[Unit]:

@@ -99,15 +99,8 @@ class Attempt:
 class Reply:
     """A model's reply; of one from the ledger only text and status are known.
 
-    Args:
-        text: Text of the reply, as received; empty for a refusal without one. The whole body if
-            its shape holds no text.
-        usage: Tokens as the vendor counted them; None if it did not say, or is not believed.
-        model_returned: Model that answered, by its own account.
-        request_id: The vendor's name of the request.
-        http_status: HTTP status of the reply; a filter may answer 400.
-        body: Everything that was received, keys masked.
-        completion_id: The vendor's name of the reply.
+    The text is the whole `body` if its shape holds none. The usage is None if the vendor did not
+    say, or is not believed. `completion_id` is the vendor's name of the reply.
     """
 
     text: str
@@ -134,15 +127,10 @@ class EndpointMemory:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch that is about to be submitted, or that a vendor works on.
+    """A batch that is about to be submitted, or that a vendor works on, by key of its requests.
 
-    Args:
-        intent_id: Our name of it, under which the vendor is asked for it after a crash.
-        judge_id: Judge that is asked.
-        subjects: Subjects of its requests, by key.
-        intended_at: When it was about to be submitted, UTC.
-        most_usd: The most that it can cost; 0 if the price is not known.
-        batch_id: The vendor's name of it; None if it is not known whether the vendor has it.
+    `intent_id` is our name of it, under which the vendor is asked for it after a crash; `batch_id`
+    the vendor's, None if it is not known whether the vendor has it.
     """
 
     intent_id: str
@@ -185,10 +173,6 @@ class Ledger(Protocol):
         self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         """Store attempts and what they asked, by request key; all or none of them."""
-
-    @property
-    def is_capped(self) -> bool:
-        """Return whether spending is capped."""
 
     def left_usd(self) -> float | None:
         """Return what is left of the caps, or of a shard's part of them; None without a cap."""

@@ -1,9 +1,13 @@
 """Drift of judges' scores on anchors: responses that a judge scores again in each round."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import least_p_value, mean_shift
@@ -11,7 +15,84 @@ from eval_assets.stats import least_p_value, mean_shift
 TOTAL_SIGNIFICANCE = 0.05
 """Chance that any round reports a judge that did not change."""
 
+ANCHOR_KEY = ("judge_id", "fingerprint", "question_id", "rubric")
+"""Key of a set of anchors; another judge or wording of a question has other anchors."""
+
 Row = dict[str, object]
+
+
+def choose_anchors(
+    response_ids: Sequence[str], groups: Sequence[str], *, question_id: str, most: int
+) -> list[int]:
+    """Return the indices of the responses that become anchors: one per group, by a hash."""
+
+    def by_chance(place: int) -> str:
+        return hashlib.sha256(f"{question_id}\n{response_ids[place]}".encode()).hexdigest()
+
+    chosen: dict[str, int] = {}
+    for place in sorted(range(len(response_ids)), key=by_chance):
+        chosen.setdefault(groups[place], place)
+    return list(chosen.values())[:most]
+
+
+def new_anchors(  # noqa: PLR0913 - the candidates for anchors, and their judges
+    scored: pd.DataFrame,
+    frozen: pd.DataFrame,
+    *,
+    judges: Mapping[str, str],
+    rubrics: Mapping[str, str],
+    most: int,
+    at: datetime,
+) -> list[Row]:
+    """Return anchors for every judge and question without anchors."""
+    known_keys = {_key(row) for row in frozen.to_dict("records")}
+    rows: list[Row] = []
+    for names, units in scored.groupby(["judge_id", "question_id"]):
+        judge_id, question_id = map(str, names)
+        if judge_id not in judges or question_id not in rubrics:
+            continue
+        key = (judge_id, judges[judge_id], question_id, rubrics[question_id])
+        if key in known_keys:
+            continue
+        ids, groups = units["response_id"].tolist(), units["group_id"].tolist()
+        chosen = choose_anchors(ids, groups, question_id=question_id, most=most)
+        texts = units.iloc[chosen][["response_id", "prompt_text", "response_text", "score"]]
+        named = dict(zip(ANCHOR_KEY, key, strict=True))
+        rows += [
+            {**named, **{str(k): v for k, v in row.items()}, "frozen_at": at}
+            for row in texts.to_dict("records")
+        ]
+    return rows
+
+
+def due_anchors(  # noqa: PLR0913 - the anchors, the earlier rounds and the declarations
+    frozen: pd.DataFrame,
+    rounds: pd.DataFrame,
+    *,
+    judges: Mapping[str, str],
+    rubrics: Mapping[str, str],
+    pause: timedelta,
+    now: datetime,
+) -> tuple[pd.DataFrame, int]:
+    """Return the anchors that are due to be scored again, with the number of their round.
+
+    Rows of `drift_anchors` with `round`; and the number of tests in a round, of anchors that are
+    not due included. `rounds` are rows of `judge_drift`, oldest first.
+    """
+    watched = {(*judge, *rubric) for judge in judges.items() for rubric in rubrics.items()}
+    latest = {_key(row): (row["round"], row["judged_at"]) for row in rounds.to_dict("records")}
+    due, tests = [], set()
+    for row in frozen.to_dict("records"):
+        if (key := _key(row)) in watched:
+            tests.add(key)
+            number, at = latest.get(key, (0, row["frozen_at"]))
+            if now - datetime.fromisoformat(at) >= pause:
+                due.append({**row, "round": int(number) + 1})
+    return pd.DataFrame(due), len(tests)
+
+
+def _key(row: Mapping[Any, Any]) -> tuple[str, ...]:
+    return tuple(row[name] for name in ANCHOR_KEY)
 
 
 def drift_significance(round_: int, *, n_tests: int) -> float:

@@ -20,7 +20,7 @@ from eval_assets.config.judges import Generator, Judge
 from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.inputs import rejected_labels
-from eval_assets.store.ledger.limits import spent_in_month
+from eval_assets.store.ledger.attempts import spent_in_month
 from eval_assets.store.schema import read_rows
 from eval_assets.store.scores import judged_models, score_coverage
 from eval_assets.wording import counted, listed, percent_text

@@ -6,7 +6,14 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pandas as pd
 
-from eval_assets.agreement.drift import TOTAL_SIGNIFICANCE, drift_row, moved_judges
+from eval_assets.agreement.drift import (
+    ANCHOR_KEY,
+    TOTAL_SIGNIFICANCE,
+    drift_row,
+    due_anchors,
+    moved_judges,
+    new_anchors,
+)
 from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
@@ -22,7 +29,6 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.operations import Drift
-from eval_assets.judges.anchors import ANCHOR_KEY, due_anchors, new_anchors
 from eval_assets.judges.calling.live_model import LiveModel, unbatched
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys

@@ -16,7 +16,7 @@ from eval_assets.assets.recipes import EvaluationTarget, Recipe, asset
 from eval_assets.assets.resources import EvaluationFolder, file_versions, version_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.judges.calling.live_model import live_generators
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GeneratedResponse, GenerationSummary, generate_responses
@@ -84,7 +84,7 @@ def _generate(
     """Send every prompt to every generator, unless the ledger has the reply."""
     prompts = read_prompts(evaluation)
     today = datetime.now(tz=UTC).date()
-    generators = live_generators(evaluation, environ=os.environ, today=today)
+    generators = live_models(evaluation, evaluation.generators, environ=os.environ, today=today)
     keys = api_keys(evaluation.generators)
     with folder.ledger(evaluation) as ledger:
         options = RequestOptions(api_keys=keys)

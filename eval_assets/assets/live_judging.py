@@ -20,7 +20,7 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, Staged, judge_fingerprint
 from eval_assets.errors import PromptError
-from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.calling.live_model import LiveModel, live_models
 from eval_assets.judges.calling.progress import Estimate, Progress, log_report
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
@@ -31,6 +31,7 @@ from eval_assets.judges.replies import JudgeScore
 from eval_assets.labelling.rater_view import cell_lines
 from eval_assets.ledger import WHOLE, Shard, Status
 from eval_assets.store.connection import transaction
+from eval_assets.store.ledger.attempts import mean_reply_usd
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import (
@@ -38,7 +39,6 @@ from eval_assets.store.ledger.histories import (
     accepted_prompt,
     staged_order,
 )
-from eval_assets.store.ledger.limits import mean_reply_usd
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
@@ -250,7 +250,9 @@ def ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and t
 
 def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
     """Return the live judges at today's prices, with endpoints from the environment."""
-    return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+    return live_models(
+        evaluation, evaluation.live_judges, environ=os.environ, today=datetime.now(tz=UTC).date()
+    )
 
 
 def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> PromptTemplate:

@@ -21,8 +21,8 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, stored_scores
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.store.ledger.attempts import costs_of
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.limits import costs_of
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.tuning.prompt_steps import Notes, TunedSection, tune_section
 from eval_assets.tuning.rated import RatedUnits

@@ -12,7 +12,7 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import AskedModel, Generator, Judge, Vendor
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.judges.calling.live_model import live_generators
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GenerationSummary, generate_responses
@@ -144,11 +144,8 @@ def write_text(  # noqa: PLR0913 - what, who, and what it is stored under
         model=writer.model or "",
         **{**as_declared, "batch": False},
     )
-    models = live_generators(
-        replace(evaluation, generators=(generator,)),
-        environ=os.environ,
-        today=datetime.now(tz=UTC).date(),
-    )
+    today = datetime.now(tz=UTC).date()
+    models = live_models(evaluation, [generator], environ=os.environ, today=today)
     with Worker(
         ledger, asset=asset, run_id=run_id, caps=evaluation, judge_ids=[writer.id]
     ) as worker:

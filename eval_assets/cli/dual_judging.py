@@ -8,7 +8,7 @@ import os
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -23,9 +23,9 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.judges.calling.client import RetryPolicy
-from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.calling.live_model import LiveModel, live_models
 from eval_assets.judges.calling.progress import Report, log_report
-from eval_assets.judges.calling.session import RequestOptions, require_prices
+from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
 from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_keys
@@ -72,19 +72,6 @@ RELEVANCE = RubricQuestion(
 )
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """Scores of the pair by query, by document and then by judge, and how they came about."""
-
-    scores: list[list[JudgeScore]]
-    stopped: Sequence[str]
-    spent_usd: float | None
-    n_calls: int
-    n_from_ledger: int
-    latency_seconds: float
-    is_interrupted: bool = False
-
-
 def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the output
     queries: Sequence[DocumentQuery],
     data: Path,
@@ -117,7 +104,9 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
         and not judge.capabilities.thinks
         and "max_tokens" not in judge.declared.settings
         else judge
-        for judge in live_judges(evaluation, environ=os.environ, today=today)
+        for judge in live_models(
+            evaluation, evaluation.live_judges, environ=os.environ, today=today
+        )
     ]
     options = RequestOptions(
         api_keys(evaluation.judges), report=report, retry=RetryPolicy(counts_overload=True)
@@ -132,32 +121,25 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
             judge_ids=[judge.id for judge in judges],
             is_waiting=False,
         ) as worker:
-            require_prices(judges, is_capped=worker.is_capped)
-            judged = _ask(queries, judges, worker, _question(evaluation), template, options)
-        rows = [
-            _judgement(query, evaluation.judges, scores)
-            for query, scores in zip(queries, judged.scores, strict=True)
-        ]
+            scores, run = _ask(queries, judges, worker, _question(evaluation), template, options)
+        pairs = list(zip(queries, scores, strict=True))
+        rows = [_judgement(query, evaluation.judges, of_query) for query, of_query in pairs]
         append_history(ledger, "dual_judgements", [asdict(row) for row in rows])
         with connect(path) as connection, transaction(connection):
             write_currency(connection, evaluation.currency)
             copy_ledger(ledger, connection)
-    spent = judged.spent_usd
     return {
         "queries": [
-            _entry(row, scores, evaluation) for row, scores in zip(rows, judged.scores, strict=True)
+            _entry(row, of_query, evaluation) for row, of_query in zip(rows, scores, strict=True)
         ],
         **_totals(rows, evaluation),
         "warnings": pair_warnings(evaluation, today=today),
         "problems": [str(InputError(problem)) for problem in problems],
-        "stopped": judged.stopped,
-        "is_interrupted": judged.is_interrupted,
-        "latency_seconds": round(judged.latency_seconds, 3),
-        "estimated_cost_usd": spent,
-        "estimated_cost": None if spent is None else spent * evaluation.currency.per_usd,
+        **run,
+        "estimated_cost": None
+        if run["estimated_cost_usd"] is None
+        else run["estimated_cost_usd"] * evaluation.currency.per_usd,
         "currency": evaluation.currency.code,
-        "n_calls": judged.n_calls,
-        "n_from_ledger": judged.n_from_ledger,
     }
 
 
@@ -323,8 +305,11 @@ def _ask(  # noqa: PLR0913, PLR0917 - the queries, the judges and what they are 
     question: RubricQuestion,
     template: PromptTemplate,
     options: RequestOptions,
-) -> _Judged:
-    """Ask both judges about every document; after Ctrl-C with the scores that were paid."""
+) -> tuple[list[list[JudgeScore]], dict[str, Any]]:
+    """Ask both judges about every document; after Ctrl-C with the scores that were paid.
+
+    Returns the scores by query, by document and then by judge, and entries about the run.
+    """
     import_sdks()
     units = [
         Unit(_response_id(query, document), question, query.text, document.content)
@@ -332,6 +317,7 @@ def _ask(  # noqa: PLR0913, PLR0917 - the queries, the judges and what they are 
         for document in query.documents
     ]
     started = time.perf_counter()
+    run: dict[str, Any]
     try:
         summary = asyncio.run(
             judge_portions([units], judges, worker, template=template, options=options)
@@ -342,17 +328,19 @@ def _ask(  # noqa: PLR0913, PLR0917 - the queries, the judges and what they are 
         ]
         pairs = zip(*by_judge, strict=True)
         scores = iter([score for pair in pairs for score, _ in pair])
-        outcome = _Judged([], ["interrupted"], None, 0, 0, 0.0, is_interrupted=True)
+        run = {"stopped": ["interrupted"], "estimated_cost_usd": None}
+        run |= {"n_calls": 0, "n_from_ledger": 0, "is_interrupted": True}
     else:
         scores = iter(summary.scores)
-        stopped = [judge.stopped for judge in summary.models if judge.stopped]
-        n_calls, n_stored = summary.n_attempts, summary.n_from_ledger
-        outcome = _Judged([], stopped, summary.spent_usd, n_calls, n_stored, 0.0)
-    return replace(
-        outcome,
-        scores=[[next(scores) for _ in range(2 * len(query.documents))] for query in queries],
-        latency_seconds=time.perf_counter() - started,
-    )
+        run = {
+            "stopped": [judge.stopped for judge in summary.models if judge.stopped],
+            "estimated_cost_usd": summary.spent_usd,
+            "n_calls": summary.n_attempts,
+            "n_from_ledger": summary.n_from_ledger,
+            "is_interrupted": False,
+        }
+    run["latency_seconds"] = round(time.perf_counter() - started, 3)
+    return [[next(scores) for _ in range(2 * len(query.documents))] for query in queries], run
 
 
 def _response_id(query: DocumentQuery, document: Document) -> str:
@@ -427,17 +415,15 @@ def _entry(
 
 def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, object]:
     """Return agreement over all queries and whether it reaches the target."""
-    scores = ([row.judge1_score for row in rows], [row.judge2_score for row in rows])
-    first, second = (
-        [or_nan(score) for of_query in of_judge for score in of_query] for of_judge in scores
-    )
+    first = [or_nan(score) for row in rows for score in row.judge1_score]
+    second = [or_nan(score) for row in rows for score in row.judge2_score]
     micro = pair_kappa(first, second).value
-    by_query = [
-        pair_kappa(list(map(or_nan, of_first)), list(map(or_nan, of_second)))
-        for of_first, of_second in zip(*scores, strict=True)
-    ]
-    has_two = any(kappa.n_units > 1 for kappa in by_query)  # that of one unit is 0 or undefined
-    macro = mean_of_defined(kappa.value for kappa in by_query) if has_two else math.nan
+    # That of a single document is 0 or undefined.
+    has_two = any(
+        sum(None not in pair for pair in zip(row.judge1_score, row.judge2_score, strict=True)) > 1
+        for row in rows
+    )
+    macro = mean_of_defined(or_nan(row.kappa) for row in rows) if has_two else math.nan
     scored_by = [[row.judge1_model for row in rows], [row.judge2_model for row in rows]]
     target = evaluation.dual_judge.kappa
     is_defined = not (math.isnan(micro) or math.isnan(macro))

@@ -78,7 +78,7 @@ def ledger(
 
 
 def _forget(ledger: SqlLedger, batch_id: str) -> int:
-    from eval_assets.store.ledger.limits import forget_batch
+    from eval_assets.store.ledger.attempts import forget_batch
     from eval_assets.wording import counted
 
     n_requests = forget_batch(ledger, batch_id)
@@ -91,7 +91,7 @@ def _forget(ledger: SqlLedger, batch_id: str) -> int:
 
 def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
     from eval_assets.shown.blocks import text_table
-    from eval_assets.store.ledger.limits import (
+    from eval_assets.store.ledger.attempts import (
         SpendingBy,
         batches_under_way,
         spending_table,

@@ -16,7 +16,6 @@ from eval_assets.judges.calling.ledger_writer import attempt_row
 from eval_assets.judges.calling.requests import (
     BatchUndecided,
     ModelRequest,
-    Outcome,
     RequestFailed,
 )
 from eval_assets.judges.judging_plan import (
@@ -199,29 +198,12 @@ async def _collect(batch: Batch, batch_id: str, client: ModelClient[Judge], ledg
         )
         return
     outcomes = {key: a for key, a in results.outcomes.items() if key in batch.subjects}
-    if len(results.outcomes) < results.n_expected:
-        await _record(batch, outcomes, client, ledger)
-        raise RequestFailed(
-            f"{batch_id}: its results hold {len(results.outcomes)} of "
-            f"{counted(results.n_expected, 'request')}, which are stored. Run again to collect the "
-            f"rest. {_if_lost(batch_id)}",
-            remedy="stop",
-        )
-    failures = dict.fromkeys(batch.subjects, results.failure)
-    await _record(batch, {**failures, **outcomes}, client, ledger)
-    await asyncio.to_thread(ledger.close_batch, batch.intent_id)
-
-
-async def _record(
-    batch: Batch,
-    outcomes: Mapping[str, Outcome],
-    client: ModelClient[Judge],
-    ledger: Ledger,
-) -> None:
-    """Record outcomes, including those no longer needed, because they are paid."""
+    is_whole = len(results.outcomes) >= results.n_expected
+    if is_whole:
+        outcomes = {**dict.fromkeys(batch.subjects, results.failure), **outcomes}
     seconds = (datetime.now(UTC) - batch.intended_at).total_seconds()
     rows = []
-    for key, outcome in outcomes.items():
+    for key, outcome in outcomes.items():  # those no longer needed too, because they are paid
         client.count(outcome)
         rows.append(
             attempt_row(
@@ -238,6 +220,14 @@ async def _record(
         await asyncio.to_thread(ledger.record, rows)
     n_replies = sum(row.error is None for row in rows)
     logger.info("%s: %d of %d replies collected", batch.judge_id, n_replies, len(rows))
+    if not is_whole:
+        raise RequestFailed(
+            f"{batch_id}: its results hold {len(results.outcomes)} of "
+            f"{counted(results.n_expected, 'request')}, which are stored. Run again to collect the "
+            f"rest. {_if_lost(batch_id)}",
+            remedy="stop",
+        )
+    await asyncio.to_thread(ledger.close_batch, batch.intent_id)
 
 
 async def _submit(

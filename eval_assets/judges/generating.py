@@ -60,7 +60,7 @@ async def generate_responses(
         InputError: If there is a cap and a generator's price is not known.
     """
     budget = Budget(options.budget_usd, ledger)
-    require_prices(generators, is_capped=budget.is_capped)
+    require_prices(generators, is_capped=await budget.left_usd() is not None)
     async with open_clients(generators, ledger, budget=budget, options=options) as clients:
         threads = {
             client: [

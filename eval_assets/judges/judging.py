@@ -73,7 +73,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
         PromptError: If the template cannot be rendered for a unit.
     """
     budget = Budget(options.budget_usd, ledger)
-    require_prices(judges, is_capped=budget.is_capped)
+    require_prices(judges, is_capped=await budget.left_usd() is not None)
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
         scores_of_run: list[JudgeScore] = []
         by_id = {client.model.id: client for client in clients}

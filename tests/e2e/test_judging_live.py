@@ -20,7 +20,7 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.judges.calling.live_model import live_judges
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions
@@ -66,7 +66,9 @@ def judge(folder: Path, environment: dict[str, str], report: Connection) -> None
         summary = asyncio.run(
             judge_portions(
                 [units],
-                live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21)),
+                live_models(
+                    evaluation, evaluation.live_judges, environ=os.environ, today=date(2026, 11, 21)
+                ),
                 worker,
                 template=PromptTemplate.load(None),
                 options=RequestOptions(api_keys(judges)),

@@ -32,17 +32,12 @@ class Budget:
             raise ValueError(f"budget_usd must be 0 or more, got {limit_usd:g}")
         self.limit_usd = math.inf if limit_usd is None else limit_usd
         self.spent_usd = 0.0
-        self._ledger = ledger if ledger and ledger.is_capped else None
+        self._ledger = ledger
         self.reserved_usd = 0.0
         self.n_open = 0
         self._is_used_up = False
         self._turn = asyncio.Lock()  # first come, first served
         self.released = asyncio.Event()
-
-    @property
-    def is_capped(self) -> bool:
-        """Return whether there is a limit."""
-        return math.isfinite(self.limit_usd) or self._ledger is not None
 
     async def left_usd(self) -> float | None:
         """Return the amount that is neither spent nor reserved; None without a cap."""

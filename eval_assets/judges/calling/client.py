@@ -18,7 +18,7 @@ from eval_assets.judges.calling.budget import Budget, Reservation
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
-from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter
+from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter, loop_time
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import (
@@ -27,7 +27,6 @@ from eval_assets.judges.calling.requests import (
     Outcome,
     RequestFailed,
 )
-from eval_assets.judges.calling.shared_rate_limits import loop_time
 from eval_assets.ledger import CallSubject, EndpointMemory, Reply, Status
 
 logger = logging.getLogger(__name__)

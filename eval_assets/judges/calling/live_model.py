@@ -1,9 +1,8 @@
 """Declared judges and generators, ready to receive requests."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -92,39 +91,33 @@ def unbatched(model: LiveModel[Judge]) -> LiveModel[Judge]:
     return replace(model, declared=replace(model.declared, batch=False))
 
 
-def live_judges(
-    evaluation: Evaluation, *, environ: Mapping[str, str], today: date
-) -> list[LiveModel[Judge]]:
-    """Return the declared live judges, ready to receive requests.
+def live_models(
+    evaluation: Evaluation,
+    declared: Iterable[Declared],
+    *,
+    environ: Mapping[str, str],
+    today: date,
+) -> list[LiveModel[Declared]]:
+    """Return declared live judges or generators, ready to receive requests.
 
     Endpoints may come from the environment; prices are those of the day.
     """
-    ready = partial(_live_model, evaluation, defaults=_JUDGE_SETTINGS, environ=environ, today=today)
-    return [ready(judge) for judge in evaluation.live_judges]
-
-
-def live_generators(
-    evaluation: Evaluation, *, environ: Mapping[str, str], today: date
-) -> list[LiveModel[Generator]]:
-    """Return the declared generators, ready to receive requests; see `live_judges`."""
-    ready = partial(_live_model, evaluation, defaults={}, environ=environ, today=today)
-    return [ready(generator) for generator in evaluation.generators]
+    return [_live_model(evaluation, model, environ=environ, today=today) for model in declared]
 
 
 def _live_model(
     evaluation: Evaluation,
     declared: Declared,
     *,
-    defaults: Mapping[str, Setting],
     environ: Mapping[str, str],
     today: date,
 ) -> LiveModel[Declared]:
-    """Return a declared judge or generator, ready to receive requests."""
     vendor = vendor_of(declared)
     model = declared.model or ""
     base_url = (base_url_of(declared, environ=environ) or VENDORS[vendor].base_url).rstrip("/")
     host = urlsplit(base_url).netloc.lower()
     capabilities = capabilities_of(model, overrides=evaluation.capabilities, host=host)
+    defaults = _JUDGE_SETTINGS if isinstance(declared, Judge) else {}
     settings = {**defaults, **declared.settings}
     fallback = _MAX_TOKENS_THINKING if capabilities.thinks else _MAX_TOKENS
     max_tokens = int(settings.pop("max_tokens", fallback))

@@ -66,19 +66,11 @@ class Estimate:
 
 @dataclass
 class ModelSummary:
-    """Requests of a run to one model, and their outcomes so far.
+    """Requests of a run to one model, retries included, and ratings or responses by status.
 
-    Args:
-        model_id: The judge or generator.
-        estimate: What was expected before the first request.
-        statuses: Ratings or responses by status.
-        n_attempts: Requests sent in this run, retries included.
-        n_unpriced: Replies whose cost is not known.
-        n_from_ledger: Ratings or responses that were answered before and not asked for again.
-        known_usd: Cost in this run, as far as it is known.
-        stopped: Why the model was stopped early; empty if it was not.
-        estimated_usd: Charged for attempts whose cost is not known, by estimate.
-        uncertain_usd: Most that these may cost beyond that.
+    `known_usd` leaves out `n_unpriced` replies. For attempts whose cost is not known
+    `estimated_usd` is charged, and they may cost up to `uncertain_usd` more. `stopped` says why the
+    model was stopped early.
     """
 
     model_id: str

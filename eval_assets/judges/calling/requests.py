@@ -112,23 +112,16 @@ asking the model."""
 
 @dataclass(eq=False)
 class RequestFailed(Exception):  # noqa: N818 - named for what happened, as TimeoutError is
-    """A request without a reply.
+    """A request without a reply; the message is the reason in one line, without any key.
 
     Args:
-        message: The reason in one line, without any key.
-        remedy: Response to the failure.
-        status: Status of the attempt in the ledger, and of the unit.
-        http_status: HTTP status; None if no response arrived.
-        retry_after_seconds: Wait that the vendor asks for; None if it does not say.
         is_overload: Whether the vendor asks for fewer requests.
         is_filtered: Whether a filter withheld the reply because of this one input.
         may_be_billed: Whether the vendor may have answered all the same.
         refused: Parts of a request that the message names, most likely first.
         may_be_form: Whether the form of the reply may be the reason, though nothing says so.
         body: Body that arrived in place of a reply, if it may have been one.
-        request_id: The vendor's name of the request.
         reply: A reply that arrived and does not count, though it is paid.
-        is_sent: Whether the request was sent.
     """
 
     message: str
@@ -161,12 +154,10 @@ Outcome = Reply | RequestFailed
 
 @dataclass(frozen=True)
 class BatchResults:
-    """Results of a batch that has ended.
+    """Results of a batch that has ended, by request key.
 
-    Args:
-        outcomes: Outcomes by request key; some may be missing.
-        n_expected: Number of outcomes by the vendor's counts: a download may end early unnoticed.
-        failure: Outcome of the requests that have none.
+    By the vendor's counts there are `n_expected`: a download may end early unnoticed. Requests
+    without an outcome have ended with the `failure`.
     """
 
     outcomes: Mapping[str, Outcome]

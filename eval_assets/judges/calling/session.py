@@ -6,11 +6,11 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,10 +19,9 @@ from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import AnyModelClient, ModelClient, RetryPolicy, Shared
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
-from eval_assets.judges.calling.limiter import Limiter
+from eval_assets.judges.calling.limiter import Limiter, SharedRates
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
 from eval_assets.judges.calling.progress import Report, log_report
-from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
 from eval_assets.ledger import EndpointMemory, Ledger, RateLimits, Status
@@ -93,7 +92,7 @@ async def open_clients(
     limiters: dict[str, Limiter] = {}
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
     clients: list[ModelClient[Declared]] = []
-    async with _interruptible(clients, shared.tasks) as interruption, AsyncExitStack() as stack:
+    async with _interruptible(clients, shared.tasks) as is_over, AsyncExitStack() as stack:
         for model in models:
             endpoint, account = model.endpoint, _account(model, options)
             memory = await asyncio.to_thread(
@@ -115,7 +114,7 @@ async def open_clients(
         try:
             yield clients
         finally:
-            interruption.leave()
+            is_over.set()
             # When a run ends early, no task waits for some requests any more.
             unfinished = [task for task in shared.tasks.values() if not task.done()]
             for task in unfinished:
@@ -168,86 +167,82 @@ def _limiter(
     )
 
 
-class _Interruption:
-    """End of a run that is asked to stop: the first signal lets requests in flight finish.
-
-    Of the requests that are not answered yet, some may wait for a retry; those are given up.
-    """
-
-    def __init__(
-        self, clients: Sequence[AnyModelClient], tasks: Mapping[str, asyncio.Task[Any]]
-    ) -> None:
-        self.received: list[signal.Signals] = []
-        self._clients = clients
-        self._tasks = tasks
-        self._main = asyncio.current_task()
-        self._draining: asyncio.Task[None] | None = None
-        self._has_left = False
-
-    def receive(self, number: signal.Signals) -> None:
-        """Let requests in flight finish; end at once at a second signal."""
-        self.received.append(number)
-        if not self._has_left and self._draining is None:
-            self._draining = asyncio.create_task(self._drain())
-        elif not self._has_left and self._main is not None:
-            self._main.cancel()
-
-    def leave(self) -> None:
-        """Ignore further signals, because only committing and disconnecting are left."""
-        self._has_left = True
-        if self._draining is not None:
-            self._draining.cancel()
-
-    async def _drain(self) -> None:
-        """Send no more requests, and wait for those in flight."""
-        in_flight: set[asyncio.Task[Any]] = set()
-        for client in self._clients:
-            client.summary.stopped = client.summary.stopped or "interrupted"
-            in_flight.update(client.in_flight)
-        for task in set(self._tasks.values()) - in_flight:
-            task.cancel()
-        if in_flight:
-            logger.warning(
-                "interrupted: waiting up to %g s for %s in flight; interrupt again to end now",
-                *(GRACE_SECONDS, counted(len(in_flight), "request")),
-            )
-            _, late = await asyncio.wait(in_flight, timeout=GRACE_SECONDS)
-            n_ended = len(in_flight) - len(late)
-            are = "is" if n_ended == 1 else "are"
-            logger.warning(
-                "%s in flight ended and %s stored, %d given up",
-                *(counted(n_ended, "request"), are, len(late)),
-            )
-        if self._main is not None:
-            self._main.cancel()
-
-
 @asynccontextmanager
 async def _interruptible(
     clients: Sequence[AnyModelClient], tasks: Mapping[str, asyncio.Task[Any]]
-) -> AsyncIterator[_Interruption]:
-    """Handle Ctrl-C and SIGTERM while requests are sent; see `_Interruption`."""
-    interruption = _Interruption(clients, tasks)
-    # Signals are delivered to the main thread alone.
+) -> AsyncIterator[asyncio.Event]:
+    """Handle Ctrl-C and SIGTERM until the event is set, when only committing is left.
+
+    The first signal lets requests in flight finish, a second one ends at once.
+    """
+    received: list[signal.Signals] = []
+    drains: list[asyncio.Task[None]] = []
+    is_over = asyncio.Event()
+    main = cast("asyncio.Task[object]", asyncio.current_task())
+
+    async def drain() -> None:
+        await _drain(clients, tasks)
+        if not is_over.is_set():
+            main.cancel()
+
+    def receive(number: signal.Signals) -> None:
+        received.append(number)
+        if not is_over.is_set() and len(received) == 1:
+            drains.append(asyncio.create_task(drain()))
+        elif not is_over.is_set():
+            main.cancel()
+
+    try:
+        with _handled_signals(receive):
+            yield is_over
+    except asyncio.CancelledError:
+        if not received:
+            raise
+    finally:
+        is_over.set()
+        for task in drains:
+            task.cancel()
+    if received:
+        # The signal goes to its previous handler, if any, which may cancel this task.
+        main.uncancel()
+        signal.raise_signal(received[0])
+        await asyncio.sleep(0)
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _handled_signals(receive: Callable[[signal.Signals], None]) -> Iterator[None]:
+    """Let a function receive the signals; they are delivered to the main thread alone."""
     is_main = threading.current_thread() is threading.main_thread()
     loop = asyncio.get_running_loop()
     handlers = {number: signal.getsignal(number) for number in _SIGNALS} if is_main else {}
     for number in handlers:
-        loop.add_signal_handler(number, interruption.receive, number)
+        loop.add_signal_handler(number, receive, number)
     try:
-        yield interruption
-    except asyncio.CancelledError:
-        if not interruption.received:
-            raise
+        yield
     finally:
-        interruption.leave()
         for number, handler in handlers.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)
-    if interruption.received:
-        # The signal goes to its previous handler, if any, which may cancel this task.
-        if (main := asyncio.current_task()) is not None:
-            main.uncancel()
-        signal.raise_signal(interruption.received[0])
-        await asyncio.sleep(0)
-        raise KeyboardInterrupt
+
+
+async def _drain(clients: Sequence[AnyModelClient], tasks: Mapping[str, asyncio.Task[Any]]) -> None:
+    """Send no more requests, and wait for those in flight; give up those that wait for a retry."""
+    in_flight: set[asyncio.Task[Any]] = set()
+    for client in clients:
+        client.summary.stopped = client.summary.stopped or "interrupted"
+        in_flight.update(client.in_flight)
+    for task in set(tasks.values()) - in_flight:
+        task.cancel()
+    if in_flight:
+        logger.warning(
+            "interrupted: waiting up to %g s for %s in flight; interrupt again to end now",
+            *(GRACE_SECONDS, counted(len(in_flight), "request")),
+        )
+        _, late = await asyncio.wait(in_flight, timeout=GRACE_SECONDS)
+        n_ended = len(in_flight) - len(late)
+        are = "is" if n_ended == 1 else "are"
+        logger.warning(
+            "%s in flight ended and %s stored, %d given up",
+            *(counted(n_ended, "request"), are, len(late)),
+        )

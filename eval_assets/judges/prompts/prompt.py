@@ -75,10 +75,7 @@ class _ShownColumns:
 
 
 class PromptTemplate:
-    """A template of the judges' prompt.
-
-    Attributes:
-        columns: Columns of the responses that it shows beside prompt and response.
+    """A template of the judges' prompt, and `columns` of the responses that it shows.
 
     Args:
         source: Text of the template, with a block `user` and optionally a block `system`.
@@ -133,9 +130,7 @@ class PromptTemplate:
     def load(cls, path: Path | None, *, columns: Sequence[str] = ()) -> "PromptTemplate":
         """Return the template of a file, or one that ships: the default for None, others by name.
 
-        Args:
-            path: The file, or the name of one that ships.
-            columns: Columns of the responses that a template which ships shows as well.
+        One that ships shows the columns of the responses as well.
 
         Raises:
             PromptError: If it cannot be read or used.

@@ -1,18 +1,31 @@
-"""Attempts to ask models, and their replies; every function is a part of a transaction."""
+"""Attempts with their replies and costs, the rest of caps, batches, and rates that are shared.
+
+Functions of a connection are a part of its transaction.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, get_args
+import math
+import time
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import sqlalchemy as sa
 
-from eval_assets.ledger import Reply, ReplyStatus
-from eval_assets.store.ledger._tables import attempts, requests
+from eval_assets.ledger import USABLE_SECONDS, RateLimits, Reply, ReplyStatus, Shard
+from eval_assets.store.ledger._tables import (
+    attempts,
+    batch_requests,
+    batches,
+    rate_grants,
+    requests,
+    workers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from eval_assets.config.evaluation import Evaluation
     from eval_assets.store.ledger.engine import SqlLedger
 
 _KEYS_PER_STATEMENT = 5_000
@@ -76,3 +89,271 @@ def in_portions(keys: Collection[str]) -> Iterator[list[str]]:
     all_keys = list(keys)
     for start in range(0, len(all_keys), _KEYS_PER_STATEMENT):
         yield all_keys[start : start + _KEYS_PER_STATEMENT]
+
+
+SpendingBy = Literal["judge", "model", "day", "run"]
+
+
+def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float | None]:
+    """Return the cost of requests in USD, all attempts together; None if some is not known.
+
+    Requests that were never sent are left out.
+    """
+    costs: dict[str, float | None] = {}
+    is_known = sa.func.count(attempts.c.cost_usd) == sa.func.count()
+    spent = sa.select(attempts.c.call_key, sa.func.sum(attempts.c.cost_usd), is_known)
+    with ledger.transaction() as connection:
+        for keys in in_portions(call_keys):
+            is_selected = attempts.c.call_key.in_(keys) & (
+                attempts.c.evaluation == ledger.evaluation
+            )
+            rows = connection.execute(spent.where(is_selected).group_by(attempts.c.call_key))
+            costs |= {key: cost if known else None for key, cost, known in rows}
+    return costs
+
+
+def spent_in_month(ledger: SqlLedger, day: date) -> float:
+    """Return the spending that counts towards the budget of a day's month (UTC), in USD.
+
+    A batch counts with the most that it can cost until it is closed.
+    """
+    with ledger.transaction() as connection:
+        return _spent(connection, *_in_month(ledger.evaluation, day))
+
+
+def left_of_caps(
+    connection: sa.Connection,
+    caps: Evaluation,
+    *,
+    account: str,
+    is_of_run: sa.ColumnElement[bool],
+    shard: Shard,
+) -> float:
+    """Return what is left of the caps of a run and of a month, at least 0.
+
+    To a shard that is what is left of its part. As nobody else spends from a cap at the same time,
+    all parts together are within it, and so is what others have spent between two shards.
+    """
+    its = sa.select(workers.c.worker).where(is_of_run)
+    # A batch counts towards the cap of a run when it is submitted.
+    of_run = attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False), batches.c.worker.in_(its)
+    left_usd = []
+    for cap_usd, (paid, in_batches) in (
+        (caps.budget_usd, of_run),
+        (caps.month_cap_usd, _in_month(account, datetime.now(UTC).date())),
+    ):
+        if cap_usd is not None:
+            by_shard = (
+                sa.select(workers.c.shard, sa.func.sum(attempts.c.charged_usd))
+                .join_from(attempts, workers, attempts.c.worker == workers.c.worker)
+                .where(is_of_run & (workers.c.n_shards == shard.n_shards) & paid)
+                .group_by(workers.c.shard)
+            )
+            spent_by_shard = dict(connection.execute(by_shard).all())
+            spent_usd = _spent(connection, paid, in_batches)
+            left_usd.append(part_left(cap_usd, spent_usd, spent_by_shard, shard))
+    return max(0.0, min(left_usd))
+
+
+def part_left(
+    cap_usd: float, spent_usd: float, spent_by_shard: Mapping[int, float], shard: Shard
+) -> float:
+    """Return what a shard may still spend: every other one may spend its part, or has spent more.
+
+    `spent_usd` is all that counts towards the cap, `spent_by_shard` that of the run's shards.
+
+    Examples:
+        >>> part_left(1.0, 0.2, {}, Shard())
+        0.8
+        >>> part_left(1.0, 0.3, {0: 0.1}, Shard(1, 2))
+        0.4
+    """
+    if shard.n_shards == 1:
+        return cap_usd - spent_usd
+    left_usd = cap_usd - (spent_usd - math.fsum(spent_by_shard.values()))
+    part_usd = left_usd / shard.n_shards
+    others_usd = math.fsum(
+        max(part_usd, spent_by_shard.get(index, 0.0))
+        for index in range(shard.n_shards)
+        if index != shard.index
+    )
+    return left_usd - others_usd - spent_by_shard.get(shard.index, 0.0)
+
+
+def mean_reply_usd(ledger: SqlLedger, judge_id: str) -> float | None:
+    """Return the mean cost of a judge's replies; None if none is known."""
+    mean = sa.select(sa.func.avg(attempts.c.cost_usd)).where(
+        (attempts.c.evaluation == ledger.evaluation) & (attempts.c.judge_id == judge_id)
+    )
+    with ledger.transaction() as connection:
+        mean_usd: float | None = connection.scalar(mean)
+    return mean_usd
+
+
+def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]:
+    """Return the spending, a row for each judge, model, day or run.
+
+    Returns:
+        The column that it is by; n_attempts, n_replies, input_tokens, output_tokens; cost_usd, as
+        far as it is known; n_unknown, the attempts whose cost is not known though they may be
+        billed; charged_usd, which counts these at the most they can cost.
+    """
+    joined = attempts.outerjoin(workers, attempts.c.worker == workers.c.worker)
+    is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
+    columns = {
+        "judge": attempts.c.judge_id,
+        "model": attempts.c.model_requested,
+        "day": attempts.c.day,
+        "run": workers.c.run_id,
+    }
+    key = columns[by].label(by)
+    query = (
+        sa.select(
+            key,
+            sa.func.count().label("n_attempts"),
+            _count(attempts.c.raw_output.is_not(None)).label("n_replies"),
+            sa.func.sum(attempts.c.input_tokens).label("input_tokens"),
+            sa.func.sum(attempts.c.output_tokens).label("output_tokens"),
+            sa.func.sum(attempts.c.cost_usd).label("cost_usd"),
+            _count(is_unknown).label("n_unknown"),
+            sa.func.sum(attempts.c.charged_usd).label("charged_usd"),
+        )
+        .select_from(joined)
+        .where(attempts.c.evaluation == ledger.evaluation)
+        .group_by(key)
+        .order_by(sa.func.max(attempts.c.started_at).desc(), key)
+    )
+    with ledger.transaction() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def close_batch(connection: sa.Connection, intent_id: str) -> None:
+    """Forget a batch whose results are all recorded, or that the vendor does not have."""
+    is_same = batches.c.intent_id == intent_id
+    connection.execute(sa.update(batches).where(is_same), {"closed_at": datetime.now(UTC)})
+    connection.execute(sa.delete(batch_requests).where(batch_requests.c.batch == intent_id))
+
+
+def batches_under_way(ledger: SqlLedger) -> list[dict[str, Any]]:
+    """Return batches that are not closed: judge_id, run_id, batch, since and counts."""
+    name = sa.func.coalesce(batches.c.batch_id, batches.c.intent_id).label("batch")
+    query = (
+        sa.select(
+            *(batches.c.judge_id, workers.c.run_id, name, batches.c.intent_id),
+            batches.c.intended_at.label("since"),
+            *(batches.c.n_requests, batches.c.most_usd),
+        )
+        .select_from(batches.join(workers, batches.c.worker == workers.c.worker))
+        .where((batches.c.evaluation == ledger.evaluation) & batches.c.closed_at.is_(None))
+        .order_by(batches.c.intended_at)
+    )
+    with ledger.transaction() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def forget_batch(ledger: SqlLedger, batch_id: str) -> int:
+    """Close open batches of a vendor's name; return the number of requests to send again."""
+    rows = [row for row in batches_under_way(ledger) if row["batch"] == batch_id]
+    with ledger.transaction(is_writing=True) as connection:
+        for row in rows:
+            close_batch(connection, row["intent_id"])
+    return sum(row["n_requests"] for row in rows)
+
+
+def _spent(
+    connection: sa.Connection, paid: sa.ColumnElement[bool], in_batches: sa.ColumnElement[bool]
+) -> float:
+    """Return the charges of some attempts, and the most that some batches can cost."""
+    sums = (
+        sa.select(sa.func.sum(column)).where(condition)
+        for column, condition in ((attempts.c.charged_usd, paid), (batches.c.most_usd, in_batches))
+    )
+    return math.fsum(connection.scalar(query) or 0.0 for query in sums)
+
+
+def _in_month(account: str, day: date) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Return conditions on attempts and on open batches: those of a day's month (UTC)."""
+    first = day.replace(day=1)
+    next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+    paid, submitted = (
+        (table.c.evaluation == account) & (table.c.day >= first) & (table.c.day < next_first)
+        for table in (attempts, batches)
+    )
+    return paid, submitted & batches.c.closed_at.is_(None)
+
+
+def _count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.count(sa.case((condition, 1)))
+
+
+WINDOW_SECONDS = 60.0 + USABLE_SECONDS + 0.5
+"""Seconds over which a rate is held. What is sent within a minute was taken within this: it may be
+used late, and requests sent a minute apart may arrive a little closer."""
+
+_LONGEST_LEAD_SECONDS = 3600.0
+_BURST_SECONDS = 1.0
+"""Lead over an even pace: vendors also enforce a rate by the second."""
+
+
+def take_of_rates(
+    connection: sa.Connection,
+    limits: RateLimits,
+    *,
+    requests: int,
+    tokens: int,
+    delay_seconds: float,
+) -> float:
+    """Take requests from the first moment on at which a model's limits allow them.
+
+    The clock is the ledger's own, the same for every machine. Returns the seconds until then.
+    """
+    now = time.time()
+    if connection.dialect.name == "postgresql":
+        lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
+        connection.execute(sa.select(lock))
+        moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
+        now = connection.scalars(sa.select(moment)).one().timestamp()
+    read_at = time.monotonic()
+    of, is_same = rate_grants.c, rate_grants.c.account == limits.account
+    # Those far ahead are from before a clock was put back.
+    is_over = (of.starts_at <= now - WINDOW_SECONDS) | (of.starts_at > now + _LONGEST_LEAD_SECONDS)
+    connection.execute(sa.delete(rate_grants).where(is_same & is_over))
+    query = sa.select(of.starts_at, of.requests, of.tokens).where(is_same).order_by(of.starts_at)
+    earlier = connection.execute(query).all()
+    starts_at = max(
+        start_of(amount, per_minute, [(row[0], row[k]) for row in earlier], now=now + delay_seconds)
+        for k, amount, per_minute in (
+            (1, requests, limits.requests_per_minute),
+            (2, tokens, limits.input_tokens_per_minute),
+        )
+    )
+    row = {"account": limits.account, "starts_at": starts_at}
+    connection.execute(sa.insert(rate_grants), row | {"requests": requests, "tokens": tokens})
+    return starts_at - now - (time.monotonic() - read_at)
+
+
+def start_of(
+    amount: float,
+    per_minute: float | None,
+    earlier: Sequence[tuple[float, float]],
+    *,
+    now: float,
+) -> float:
+    """Return when so much more may start, at the earliest `now`, in seconds.
+
+    `earlier` are start and amount of each part of the last minute, in order. More than a minute may
+    hold counts as all that it may hold; None is no limit.
+    """
+    if per_minute is None:
+        return now
+    paced_until = 0.0
+    for start, item in earlier:
+        paced_until = max(paced_until, start) + item * WINDOW_SECONDS / per_minute
+    starts_at = max(now, paced_until - _BURST_SECONDS)
+    excess = sum(item for _, item in earlier) + min(amount, per_minute) - per_minute
+    for start, item in earlier:
+        if excess <= 0:
+            break
+        excess -= item
+        starts_at = max(starts_at, start + WINDOW_SECONDS)
+    return starts_at

@@ -52,7 +52,7 @@ _ATTEMPTS = (
         & (attempts.c.id > sa.bindparam("after"))
     )
     .order_by(attempts.c.id)
-    .limit(sa.bindparam("most"))
+    .execution_options(yield_per=_ATTEMPTS_AT_ONCE)
 )
 _WITH_TEXTS = _ATTEMPTS.join(
     requests, attempts.c.call_key == requests.c.call_key, isouter=True
@@ -135,23 +135,18 @@ def _portions(
     after: int,
 ) -> Iterator[pd.DataFrame]:
     """Yield the attempts with a number above `after`, a portion at a time."""
-    while True:
-        portion = {"evaluation": ledger.evaluation, "after": after, "most": _ATTEMPTS_AT_ONCE}
-        rows = _frame(source.execute(query, portion))
-        if rows.empty:
-            return
-        yield rows
-        after = int(rows["ledger_id"].iloc[-1])
-
-
-def _frame(result: sa.CursorResult[tuple[object, ...]]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(result.all(), columns=list(result.keys()), dtype=object)
+    result = source.execute(query, {"evaluation": ledger.evaluation, "after": after})
+    columns = list(result.keys())
+    for rows in result.partitions():
+        yield pd.DataFrame(rows, columns=columns, dtype=object)
 
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
     """Return this evaluation's rows of a table, in order; JSON as text."""
+    import pandas as pd
+
     columns = [
         sa.func.nullif(sa.cast(column, sa.Text), "null").label(column.name)
         if isinstance(column.type, sa.JSON)
@@ -165,7 +160,8 @@ def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
         .order_by(*table.primary_key.columns)
     )
     with ledger.transaction() as connection:
-        return _frame(connection.execute(query))
+        result = connection.execute(query)
+        return pd.DataFrame(result.all(), columns=list(result.keys()), dtype=object)
 
 
 def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:

@@ -66,10 +66,8 @@ _KEEPALIVE: Mapping[str, object] = {"idle": 10, "interval": 5, "count": 4}
 class SqlLedger:
     """A ledger of requests, replies, spending and histories.
 
-    Args:
-        engine: Its database.
-        place: What it is called in messages; never with a password.
-        evaluation: Whose accounts are kept: a name on a shared ledger, empty in a folder's own.
+    `place` is its name in messages, without a password; `evaluation` whose accounts are kept, empty
+    in a folder's own ledger.
     """
 
     def __init__(self, engine: sa.Engine, *, place: str, evaluation: str) -> None:
@@ -98,10 +96,7 @@ class SqlLedger:
     ) -> Iterator[sa.Connection]:
         """Open a transaction: all of it is committed at the end, or nothing.
 
-        Args:
-            session: Connection that it is opened on; a lost one is not opened again unnoticed.
-                None for any connection.
-            is_writing: Whether it writes; one that only reads never waits.
+        A session that is lost is not opened again unnoticed. One that only reads never waits.
         """
         with (
             self._errors(),

@@ -37,13 +37,15 @@ from eval_assets.store.ledger._tables import (
     workers,
 )
 from eval_assets.store.ledger.attempts import (
+    close_batch,
     in_portions,
+    left_of_caps,
     replies_to,
     store_attempts,
     store_prompts,
+    take_of_rates,
 )
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.limits import close_batch, left_of_caps, take_of_rates
 from eval_assets.store.ledger.slots import (
     FileLocks,
     SessionLocks,
@@ -84,9 +86,9 @@ class Worker:
         ledger: The ledger.
         asset: Asset or command on whose account is asked.
         run_id: Run that it belongs to; None outside a run, where it is a separate run.
-        caps: Evaluation that declares caps of runs and months; None for no cap.
+        caps: Evaluation that declares caps of runs and months; a shard has a part of them.
         judge_ids: Judges or generators that are asked.
-        shard: The units that are asked about, and the part of the caps that may be spent.
+        shard: The units that are asked about.
         is_waiting: Whether slots that another run holds are waited for.
 
     Raises:
@@ -107,8 +109,9 @@ class Worker:
         self._ledger = ledger
         self._asset = asset
         self._run_id = run_id
-        self._caps = caps
-        self._judge_ids = sorted({*judge_ids, *([_SPENDING] if self.is_capped else [])})
+        is_capped = caps and (caps.budget_usd, caps.month_cap_usd) != (None, None)
+        self._caps = caps if is_capped else None
+        self._judge_ids = sorted({*judge_ids, *([_SPENDING] if is_capped else [])})
         self._shard = shard
         self._is_waiting = is_waiting
         self._numbers = {
@@ -187,16 +190,10 @@ class Worker:
 
         self._do(write, is_writing=True)
 
-    @property
-    def is_capped(self) -> bool:
-        """Return whether spending is capped."""
-        caps = self._caps
-        return caps is not None and (caps.budget_usd, caps.month_cap_usd) != (None, None)
-
     def left_usd(self) -> float | None:
         """Return what is left of the caps, or of a shard's part of them; None without a cap."""
         caps = self._caps
-        if caps is None or not self.is_capped:
+        if caps is None:
             return None
         is_of_run = (
             workers.c.worker == self._worker

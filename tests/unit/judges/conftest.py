@@ -14,7 +14,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.client import RetryPolicy
-from eval_assets.judges.calling.live_model import live_judges
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
@@ -82,11 +82,6 @@ class MemoryLedger:
         self.n_commits += 1
         self.attempts += new_attempts
         self.prompts |= prompts
-
-    @property
-    def is_capped(self) -> bool:
-        """No cap."""
-        return False
 
     def left_usd(self) -> float | None:
         """No cap."""
@@ -182,7 +177,9 @@ def judging(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
         **options: Any,
     ) -> JudgingSummary:
         evaluation = Evaluation("test", Path(), (QUESTION,), judges=tuple(judges))
-        ready = live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
+        ready = live_models(
+            evaluation, evaluation.live_judges, environ=environ, today=date(2026, 11, 21)
+        )
         settings = {"report": lambda _: None, "retry": IMPATIENT, **options}
         return asyncio.run(
             judge_portions(

@@ -10,7 +10,7 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
-from eval_assets.judges.calling.live_model import live_judges
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
@@ -50,7 +50,7 @@ def judge_all(
     return server.loop.run_until_complete(
         judge_portions(
             [to_rate],
-            live_judges(evaluation, environ={}, today=date(2026, 11, 21)),
+            live_models(evaluation, evaluation.live_judges, environ={}, today=date(2026, 11, 21)),
             ledger or MemoryLedger(),
             template=PromptTemplate.load(None),
             options=RequestOptions({"own": KEY}, report=lambda _: None, retry=IMPATIENT),

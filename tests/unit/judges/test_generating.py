@@ -11,7 +11,7 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.judges.calling.live_model import live_generators
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GenerationSummary, generate_responses
@@ -40,7 +40,9 @@ def generate(
     return asyncio.run(
         generate_responses(
             (TALK, QUESTION),
-            live_generators(evaluation, environ=environ, today=date(2026, 11, 21)),
+            live_models(
+                evaluation, evaluation.generators, environ=environ, today=date(2026, 11, 21)
+            ),
             ledger,
             name=lambda talk, turn, rater, seed: f"{talk.convo_id}/{turn.index}/{rater}/{seed}",
             options=RequestOptions(

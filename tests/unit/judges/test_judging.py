@@ -16,7 +16,7 @@ from eval_assets.config.judges import Judge
 from eval_assets.errors import InputError
 from eval_assets.judges.calling import session
 from eval_assets.judges.calling.client import RetryPolicy
-from eval_assets.judges.calling.live_model import live_judges
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.progress import Estimate, Progress
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
@@ -461,7 +461,12 @@ def test_portions_are_scored_like_one_and_a_stopped_judge_is_asked_no_more(
     summary = asyncio.run(
         judge_portions(
             (rows[start : start + 20] for start in (0, 20, 40)),
-            live_judges(evaluation, environ=provider.environment, today=date(2026, 11, 21)),
+            live_models(
+                evaluation,
+                evaluation.live_judges,
+                environ=provider.environment,
+                today=date(2026, 11, 21),
+            ),
             ledger,
             keep=lambda scores: portions.append([(s.response_id, s.judge_id) for s in scores]),
             template=PromptTemplate.load(None),
@@ -580,7 +585,9 @@ def test_a_run_cut_short_keeps_what_had_arrived_and_the_next_one_completes_it(
         task = asyncio.create_task(
             judge_portions(
                 [units(200)],
-                live_judges(evaluation, environ=environ, today=date(2026, 11, 21)),
+                live_models(
+                    evaluation, evaluation.live_judges, environ=environ, today=date(2026, 11, 21)
+                ),
                 ledger,
                 template=PromptTemplate.load(None),
                 options=RequestOptions(api_keys(PAIR, environ=environ)),

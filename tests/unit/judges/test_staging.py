@@ -9,7 +9,7 @@ from eval_assets.agreement.staged import StageChange, spot_checks
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.calling.live_model import LiveModel, live_models
 from eval_assets.judges.judging import judge_in_stages
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.replies import JudgeScore, ParsedReply, combine
@@ -75,7 +75,7 @@ def judged(
     panel: Panel, units: Sequence[Unit] = UNITS, judges: tuple[Judge, ...] = JUDGES
 ) -> tuple[StageChange, ...]:
     evaluation = Evaluation("t", Path(), (CLARITY,), judges=judges)
-    live = live_judges(evaluation, environ={}, today=date(2026, 11, 21))
+    live = live_models(evaluation, evaluation.live_judges, environ={}, today=date(2026, 11, 21))
     return asyncio.run(judge_in_stages(units, live, panel.score, panel.unanswered, staged=STAGED))
 
 

@@ -114,11 +114,6 @@ def test_a_share_is_released_once() -> None:
 class CappedLedger(MemoryLedger):
     """A ledger with a cap, of which 0.3 USD are left."""
 
-    @property
-    def is_capped(self) -> bool:
-        """There is a cap."""
-        return True
-
     def left_usd(self) -> float | None:
         """Return what is left."""
         return 0.3
@@ -127,7 +122,6 @@ class CappedLedger(MemoryLedger):
 def test_what_the_ledgers_caps_leave_is_a_limit() -> None:
     async def scenario() -> None:
         budget = Budget(None, CappedLedger())
-        assert budget.is_capped
         first = await reserved(budget, 0.2)
         waiting = asyncio.create_task(budget.reserve(0.15))
         await asyncio.sleep(0)

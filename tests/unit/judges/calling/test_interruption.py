@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.judges.calling.live_model import live_judges
+from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.prompts.prompt import PromptTemplate
@@ -47,7 +47,9 @@ def judge(environment: Mapping[str, str], stderr: Path, report: Connection) -> N
     ledger = MemoryLedger()
     pair = tuple(dataclasses.replace(judge, max_in_flight=16) for judge in PAIR)
     evaluation = Evaluation("test", Path(), (QUESTION,), judges=pair)
-    judges = live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21))
+    judges = live_models(
+        evaluation, evaluation.live_judges, environ=os.environ, today=date(2026, 11, 21)
+    )
     for model in judges:  # known, so that no request is sent alone
         ledger.in_flight[model.endpoint.base_url, model.endpoint.model] = 16
     options = RequestOptions({"gpt": KEY, "haiku": "x" * 20})

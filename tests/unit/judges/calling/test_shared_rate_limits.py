@@ -6,10 +6,9 @@ import itertools
 
 import pytest
 
-from eval_assets.judges.calling.limiter import Limiter
-from eval_assets.judges.calling.shared_rate_limits import SharedRates
+from eval_assets.judges.calling.limiter import Limiter, SharedRates
 from eval_assets.ledger import RateLimits
-from eval_assets.store.ledger.limits import WINDOW_SECONDS, start_of
+from eval_assets.store.ledger.attempts import WINDOW_SECONDS, start_of
 from tests.virtual_time import run
 
 

@@ -11,6 +11,7 @@ import pytest
 from eval_assets.ledger import Reply
 from eval_assets.store.connection import connect, transaction
 from eval_assets.store.ledger import copies as copies_module
+from eval_assets.store.ledger.attempts import spending_table
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import (
@@ -19,7 +20,6 @@ from eval_assets.store.ledger.histories import (
     history_of,
 )
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
-from eval_assets.store.ledger.limits import spending_table
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed, prompts_of

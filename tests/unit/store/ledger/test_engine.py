@@ -15,8 +15,8 @@ from eval_assets.errors import StoreError
 from eval_assets.ledger import CallSubject, Reply
 from eval_assets.store.ledger import engine as engine_module
 from eval_assets.store.ledger._tables import VERSION, attempts, ledger_version, metadata
+from eval_assets.store.ledger.attempts import spending_table
 from eval_assets.store.ledger.engine import SqlLedger, _write_ahead, connect_ledger
-from eval_assets.store.ledger.limits import spending_table
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
 from tests.conftest import read_only

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError
 from eval_assets.ledger import N_SLOTS, WHOLE, Attempt, EndpointMemory, Reply, Shard
 from eval_assets.store.ledger._tables import attempts, requests, slots
+from eval_assets.store.ledger.attempts import spent_in_month
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.limits import spent_in_month
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
 from tests.processes import PROCESSES

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 
-from eval_assets.judges.anchors import ANCHOR_KEY, choose_anchors, due_anchors, new_anchors
+from eval_assets.agreement.drift import ANCHOR_KEY, choose_anchors, due_anchors, new_anchors
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 NONE = pd.DataFrame()
