@@ -71,16 +71,13 @@ class JudgeScore(ParsedReply):
     The status is `ok` if any replicate has a score, else that of most of them; `raw_output` of
     several replicates is the JSON list of their replies, `rationale` that of the first score.
 
-    `n_replies` counts the replicates with a score. `spread` is their highest minus lowest score in
-    scale points, NaN below two, and `runs` has their scores, None below two.
+    `runs` has the scores of the replicates, None below two; `spread` is their highest minus lowest
+    in scale points, NaN below two.
     """
 
     response_id: str
     question_id: str
     judge_id: str
-    n_replies: int
-    n_replicates: int
-    aggregate: Aggregate
     spread: float
     runs: tuple[float, ...] | None = None
 
@@ -171,9 +168,6 @@ def combine(
         response_id=response_id,
         question_id=question_id,
         judge_id=judge_id,
-        n_replies=len(good),
-        n_replicates=len(parsed_replies),
-        aggregate=aggregate,
         spread=max(scores) - min(scores) if len(scores) > 1 else math.nan,
         runs=tuple(scores) if len(scores) > 1 else None,
     )

@@ -106,52 +106,32 @@ _LIMIT_COLUMNS = ("question_id", "column_name", "value")
 def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     """Compute the data version of one kind; see `rating_versions`."""
     ratings = RATINGS_SQL[kind]
-    ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
-    settled_sql = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
-    settled_sql += "" if kind == "human" else " WHERE false"
-    earlier = "FROM earlier_labels" + ("" if kind == "human" else " WHERE false")
+    of_unit = "response_id, question_id, rater_id, value"
+    hashes = [f"md5_number(concat_ws(chr(31), {of_unit})) AS h FROM ratings"]
+    rows = ["SELECT question_id, scale_min, scale_max, scale_values, level FROM rubric_questions"]
+    if kind == "judge":
+        ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}"
+        rows.append("SELECT judge_id, fingerprint FROM judges")
+    else:
+        rows.append("SELECT response_id, question_id, value, excluded FROM adjudicated_labels")
+        hashes.append(f"md5_number(concat_ws(chr(31), round, {of_unit})) FROM earlier_labels")
     # The groups of many responses take seconds, also where nothing is rated.
     [[is_rated]] = connection.execute(f"SELECT EXISTS (FROM ({ratings}))").fetchall()
-    groups = "response_groups" if is_rated else "(FROM response_groups WHERE false)"
-    judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
-    rows = connection.execute(
+    if is_rated:
+        rows.append("FROM grouped")
+    hashes += [f"md5_number(t::VARCHAR) FROM ({row}) AS t" for row in rows]
+    parts = " UNION ALL SELECT ".join(hashes)
+    [(version,)] = connection.execute(
         f"""
         WITH ratings AS (
             {ratings}
         ), grouped AS (
             SELECT response_id, min(response_id) OVER same AS first_of_group
-            FROM {groups} SEMI JOIN ratings USING (response_id)
+            FROM response_groups SEMI JOIN ratings USING (response_id)
             WINDOW same AS (PARTITION BY group_id)
             QUALIFY count(*) OVER same > 1
-        ), parts AS (
-            FROM (
-                SELECT md5_number(
-                    concat_ws(chr(31), response_id, question_id, rater_id, value)
-                ) AS h
-                FROM ratings
-            )
-            UNION ALL
-            FROM (
-                SELECT md5_number(
-                    concat_ws(chr(31), round, response_id, question_id, rater_id, value)
-                ) AS h
-                FROM ({earlier})
-            )
-            UNION ALL
-            FROM (FROM grouped AS g SELECT md5_number(g::VARCHAR) AS h)
-            UNION ALL
-            FROM (
-                FROM (
-                    SELECT question_id, scale_min, scale_max, scale_values, level
-                    FROM rubric_questions
-                ) AS q SELECT md5_number(q::VARCHAR) AS h
-            )
-            UNION ALL
-            FROM (FROM ({judges}) AS j SELECT md5_number(j::VARCHAR) AS h)
-            UNION ALL
-            FROM (FROM ({settled_sql}) AS s SELECT md5_number(s::VARCHAR) AS h)
         )
-        SELECT md5(concat_ws(' ', count(*), bit_xor(h))) FROM parts
+        SELECT md5(concat_ws(' ', count(*), bit_xor(h))) FROM (SELECT {parts})
         """  # noqa: S608 - constants of ours
     ).fetchall()
-    return str(rows[0][0])[:16]
+    return str(version)[:16]

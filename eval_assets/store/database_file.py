@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import defaultdict
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -38,58 +39,32 @@ def keep_sqlite_open(folder: Path) -> Iterator[None]:
     """
     import sqlalchemy as sa
 
-    files = _SqliteFiles(folder.resolve())
-    sa.event.listen(sa.Engine, "do_connect", files.connect)
-    sa.event.listen(sa.Engine, "engine_connect", files.share_statements)
-    try:
-        yield
-    finally:
-        sa.event.remove(sa.Engine, "do_connect", files.connect)
-        sa.event.remove(sa.Engine, "engine_connect", files.share_statements)
-        files.close()
-
-
-class _SqliteFiles:
-    """Connections to the SQLite files of a folder, and the statements compiled for them."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._idle: dict[str, list[_KeptConnection] | None] = {}
-        self._statements = _Statements()
+    folder = folder.resolve()
+    idle: defaultdict[str, list[_KeptConnection]] = defaultdict(list)
 
     def connect(
-        self,
-        dialect: sa.Dialect,
-        _record: object,
-        arguments: list[str],
-        options: dict[str, object],
+        dialect: sa.Dialect, _record: object, arguments: list[str], options: dict[str, object]
     ) -> sqlite3.Connection | None:
         """Return a connection that is kept, or None to let SQLAlchemy make one."""
         if dialect.name != "sqlite":  # records may be in PostgreSQL
             return None
         file = arguments[0]
-        if file not in self._idle:
-            is_inside = Path(file).resolve().is_relative_to(self._folder)
-            self._idle[file] = [] if is_inside else None
-        idle = self._idle[file]
-        if idle is None:
+        if not Path(file).resolve().is_relative_to(folder):
             return None
-        if idle and Path(file).exists():
-            return idle.pop()
+        if idle[file] and Path(file).exists():
+            return idle[file].pop()
         options = {**options, "check_same_thread": False, "factory": _KeptConnection}
         connection = cast("_KeptConnection", dialect.connect(*arguments, **options))
-        connection.idle = idle
+        connection.idle = idle[file]
         connection.execute("PRAGMA synchronous=NORMAL")
         return connection
 
-    def share_statements(self, connection: sa.Connection) -> None:
-        """Let the engines of all events share compiled statements."""
-        if connection.dialect.name == "sqlite":
-            connection.execution_options(compiled_cache=self._statements)
-
-    def close(self) -> None:
-        """Close all connections."""
-        for connection in chain.from_iterable(idle or () for idle in self._idle.values()):
+    sa.event.listen(sa.Engine, "do_connect", connect)
+    try:
+        yield
+    finally:
+        sa.event.remove(sa.Engine, "do_connect", connect)
+        for connection in chain.from_iterable(idle.values()):
             sqlite3.Connection.close(connection)
 
 
@@ -100,13 +75,3 @@ class _KeptConnection(sqlite3.Connection):
 
     def close(self) -> None:
         self.idle.append(self)
-
-
-class _Statements(dict[tuple[object, ...], object]):
-    """Compiled statements, by their key without its first part, the dialect of an engine."""
-
-    def get(self, key: tuple[object, ...], default: object = None) -> object:
-        return super().get(key[1:], default)
-
-    def __setitem__(self, key: tuple[object, ...], statement: object) -> None:
-        super().__setitem__(key[1:], statement)

@@ -25,7 +25,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import are_stored_questions, are_stored_scales, changed_tables
-from eval_assets.store.schema import empty_table
+from eval_assets.store.schema import replace_rows, rows_of
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.store.summaries import withdraw_stand_in_scores
 from eval_assets.verdicts import GateResult
@@ -124,7 +124,8 @@ def _decide_as_stored(
     verdicts = connection.execute(
         "SELECT gate, question_id, is_closed FROM gate_verdicts"
     ).fetchall()
-    return set(verdicts) == {row[:2] + row[8:9] for row in _verdict_rows(outcomes)}
+    names = ("gate", "question_id", "is_closed")
+    return set(verdicts) == {tuple(row[name] for name in names) for row in _verdict_rows(outcomes)}
 
 
 def edited_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[RaterKind, ...]:
@@ -166,49 +167,41 @@ def write_gate_verdicts(
     """
     outcomes = tuple(outcomes)
     rows = _verdict_rows(outcomes)
-    if connection.execute(f"SELECT {_COLUMNS} FROM gate_verdicts").fetchall() == rows:  # noqa: S608
+    stored_rows = connection.execute("SELECT * EXCLUDE (evaluated_at) FROM gate_verdicts")
+    if rows_of(stored_rows) == rows:
         return
+    import pandas as pd
+
     closed = [f"{outcome.gate}: {outcome.reason}" for outcome in outcomes if outcome.is_closed]
-    now = datetime.now(tz=UTC)
+    frame = pd.DataFrame(rows, dtype=object).assign(evaluated_at=datetime.now(tz=UTC))
     with transaction(connection):
-        empty_table(connection, "gate_verdicts")
-        connection.executemany(
-            f"INSERT INTO gate_verdicts ({_COLUMNS}, evaluated_at) "  # noqa: S608 - our own table
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(*row, now) for row in rows],
-        )
+        replace_rows(connection, "gate_verdicts", frame)
         _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
         if closed:
             withdraw_stand_in_scores(connection)
 
 
-def _verdict_rows(outcomes: Iterable[GateOutcome]) -> list[tuple[object, ...]]:
-    """Return the rows of `gate_verdicts` in the order of `_COLUMNS`."""
+def _verdict_rows(outcomes: Iterable[GateOutcome]) -> list[dict[str, object]]:
+    """Return the rows of `gate_verdicts` without the time."""
     return [
-        (
-            verdict.gate,
-            verdict.question_id,
-            or_none(verdict.value),
-            or_none(verdict.low),
-            or_none(verdict.high),
-            verdict.minimum,
-            verdict.verdict.value,
-            verdict.state.value,
-            outcome.is_closed
+        {
+            "gate": verdict.gate,
+            "question_id": verdict.question_id,
+            "value": or_none(verdict.value),
+            "low": or_none(verdict.low),
+            "high": or_none(verdict.high),
+            "minimum": verdict.minimum,
+            "verdict": verdict.verdict.value,
+            "state": verdict.state.value,
+            "is_closed": outcome.is_closed
             or (outcome.severity == "error" and verdict.verdict is not GateResult.PASS),
-            outcome.reason if verdict is outcome.overall else verdict.reason,
-            outcome.severity,
-            outcome.data_version,
-        )
+            "reason": outcome.reason if verdict is outcome.overall else verdict.reason,
+            "severity": outcome.severity,
+            "data_version": outcome.data_version,
+        }
         for outcome in outcomes
         for verdict in (outcome.overall, *outcome.questions)
     ]
-
-
-_COLUMNS = (
-    "gate, question_id, value, low, high, minimum, verdict, state, is_closed, reason, severity, "
-    "data_version"
-)
 
 
 def _mark_stale(connection: duckdb.DuckDBPyConnection, reason: str | None) -> None:

@@ -146,15 +146,8 @@ def ratings_from(
 def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int32]:
     """Return the response group of each unit index, numbered from 0."""
     rows = connection.execute(
-        """
-        WITH grouped AS MATERIALIZED (
-            FROM response_groups
-        ), coded AS (
-            SELECT group_id, (row_number() OVER (ORDER BY group_id) - 1)::INTEGER AS code
-            FROM (SELECT DISTINCT group_id FROM grouped)
-        )
-        SELECT code FROM grouped JOIN coded USING (group_id) ORDER BY response_id
-        """
+        """SELECT (dense_rank() OVER (ORDER BY group_id) - 1)::INTEGER AS code
+           FROM response_groups ORDER BY response_id"""
     ).fetchnumpy()
     return np.asarray(rows["code"], dtype=np.int32)
 

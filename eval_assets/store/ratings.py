@@ -137,20 +137,9 @@ def scored_conversations(
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return id, prompt and group of each unit index; prompts and groups are numbered from 0."""
     return connection.execute(
-        """
-        WITH grouped AS MATERIALIZED (
-            FROM response_groups
-        ), prompts AS (
-            SELECT prompt_id, row_number() OVER (ORDER BY prompt_id) - 1 AS prompt
-            FROM (SELECT DISTINCT prompt_id FROM grouped)
-        ), groups AS (
-            SELECT group_id, row_number() OVER (ORDER BY group_id) - 1 AS "group"
-            FROM (SELECT DISTINCT group_id FROM grouped)
-        )
-        SELECT response_id, prompt, "group"
-        FROM grouped JOIN prompts USING (prompt_id) JOIN groups USING (group_id)
-        ORDER BY response_id
-        """
+        """SELECT response_id, dense_rank() OVER (ORDER BY prompt_id) - 1 AS prompt,
+                  dense_rank() OVER (ORDER BY group_id) - 1 AS "group"
+           FROM response_groups ORDER BY response_id"""
     ).df()
 
 
@@ -178,8 +167,8 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
 
     Two of them always exist: `model_name` and `prompt_id`.
     """
-    connection.execute("""
-        CREATE OR REPLACE TEMP TABLE _sliced AS
+    [[n_responses]] = connection.execute("SELECT count(*) FROM responses").fetchall()
+    rows = connection.execute("""
         WITH unit AS (
             SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
         ), sliced AS (
@@ -187,29 +176,18 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
             UNION ALL SELECT response_id, 'prompt_id', prompt_id FROM response_groups
             UNION ALL SELECT response_id, 'model_name', model_variant FROM model_variants
         )
-        SELECT slice, i, slice_value FROM sliced JOIN unit USING (response_id)
-        WHERE slice_value IS NOT NULL
-    """)
-    [[n_responses]] = connection.execute("SELECT count(*) FROM responses").fetchall()
-    rows = connection.execute("SELECT DISTINCT slice FROM _sliced").fetchall()
-    names = sorted({"model_name", "prompt_id", *(name for (name,) in rows)})
-    slices = {name: _slice(connection, name, n_responses) for name in names}
-    connection.execute("DROP TABLE _sliced")
-    return slices
-
-
-def _slice(connection: duckdb.DuckDBPyConnection, name: str, n_responses: int) -> Coded:
-    values = connection.execute(
-        "SELECT DISTINCT slice_value FROM _sliced WHERE slice = ? ORDER BY slice_value", [name]
-    ).fetchall()
-    rows = connection.execute(
-        """SELECT i, dense_rank() OVER (ORDER BY slice_value) - 1 AS code
-           FROM _sliced WHERE slice = ?""",
-        [name],
-    ).fetchnumpy()
-    codes = np.full(n_responses, -1, dtype=np.int64)
-    codes[rows["i"]] = rows["code"]
-    return codes, [str(value) for (value,) in values]
+        SELECT slice, slice_value, list(i) AS units FROM sliced JOIN unit USING (response_id)
+        WHERE slice_value IS NOT NULL GROUP BY ALL ORDER BY slice, slice_value
+    """).fetchnumpy()
+    slices: dict[str, tuple[NDArray[np.int64], list[str]]] = {
+        name: (np.full(n_responses, -1), [])
+        for name in sorted({"model_name", "prompt_id", *rows["slice"]})
+    }
+    for name, value, units in zip(*rows.values(), strict=True):
+        codes, values = slices[name]
+        codes[units] = len(values)
+        values.append(str(value))
+    return dict(slices)
 
 
 def bias_attributes(
@@ -311,95 +289,51 @@ def ratings_of_people(
     return ratings
 
 
-_SCORES_SQL = """
-    SELECT response_id, question_id, score AS value
-    FROM judge_scores WHERE judge_id = $judge AND status = 'ok'
-"""
-
-_UNIT_SQL = """
-    SELECT response_id, prompt_id, prompt_text,
-           row_number() OVER (ORDER BY response_id)::INTEGER - 1 AS response
-    FROM responses JOIN response_groups USING (response_id)
-"""
-
-
 def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     """Return every unit that judges are asked about, with the stored scores.
 
     Without a second judge there are no pairs, and no units are returned.
     """
-    import pandas as pd
-
     judges = connection.execute(
         """SELECT judge_id, model, fingerprint FROM judges WHERE NOT is_backup
            ORDER BY position, judge_id"""
     ).fetchall()
-    unit = _UNIT_SQL if len(judges) > 1 else f"{_UNIT_SQL} LIMIT 0"
-    questions = connection.execute(
-        "SELECT question_id, scale_min, scale_max FROM rubric_questions ORDER BY position"
+    responses = connection.execute(
+        """SELECT prompt_id, prompt_text AS query, response_id
+           FROM responses JOIN response_groups USING (response_id) ORDER BY response_id"""
     ).df()
-    responses = connection.execute(f"FROM ({unit}) ORDER BY response").df()
-    prompt_of, prompts = pd.factorize(responses["prompt_id"], sort=True)
-    text_of, texts = pd.factorize(responses["prompt_text"])
-    names = list(questions["question_id"])
+    columns = [f"score{number}" for number in range(len(judges))]
+    scores = ", ".join(
+        f"any_value(score) FILTER (judge_id = ${column}) AS {column}" for column in columns
+    )
     rows = connection.execute(
-        f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response
-            FROM asked_units JOIN ({unit}) USING (response_id)""",  # noqa: S608 - a constant of ours
-        {"questions": names},
+        f"""
+        WITH unit AS (
+            SELECT response_id, prompt_id, row_number() OVER (ORDER BY response_id) - 1 AS response
+            FROM responses JOIN response_groups USING (response_id)
+        ), scored AS (
+            SELECT response_id, question_id, {scores or "NULL"} FROM judge_scores
+            WHERE status = 'ok' GROUP BY response_id, question_id
+        )
+        SELECT response, question_id, scale_min, scale_max, {", ".join(columns) or "NULL"}
+        FROM asked_units JOIN unit USING (response_id) JOIN rubric_questions USING (question_id)
+        LEFT JOIN scored USING (response_id, question_id)
+        WHERE {len(judges) > 1} ORDER BY position, prompt_id, response
+        """,  # noqa: S608 - names of ours
+        {column: judge_id for column, (judge_id, *_) in zip(columns, judges, strict=True)},
     ).df()
-    order = np.lexsort((rows["response"], prompt_of[rows["response"]], rows["question"]))
-    question, response = rows.to_numpy()[order].T
-    index = np.full((len(names), len(prompt_of)), -1)
-    index[question, response] = np.arange(len(order))
-
-    def values_of(sql: str, **parameters: str) -> NDArray[np.float64]:
-        return _values(connection, sql, unit, names, place=index, n_units=len(order), **parameters)
-
-    scores = {judge_id: values_of(_SCORES_SQL, judge=judge_id) for judge_id, _, _ in judges}
+    # Texts as categories: they are the same for many units.
+    units = responses.astype("category").iloc[rows["response"]].reset_index(drop=True)
+    questions = rows[["question_id", "scale_min", "scale_max"]].astype({"question_id": "category"})
     return JudgedUnits(
-        # Texts as categories: they are the same for many units.
-        units=pd.DataFrame(
-            {
-                "prompt_id": pd.Categorical.from_codes(prompt_of[response], pd.Index(prompts)),
-                "query": pd.Categorical.from_codes(text_of[response], pd.Index(texts)),
-                "response_id": pd.Categorical.from_codes(
-                    response, pd.Index(responses["response_id"])
-                ),
-                "question_id": pd.Categorical.from_codes(question, pd.Index(names)),
-                "scale_min": questions["scale_min"].to_numpy()[question],
-                "scale_max": questions["scale_max"].to_numpy()[question],
-            }
-        ),
-        scores=scores,
+        units=units.join(questions),
+        scores={
+            judge_id: rows[column].to_numpy(np.float64)
+            for column, (judge_id, *_) in zip(columns, judges, strict=True)
+        },
         models={judge_id: model for judge_id, model, _ in judges},
         fingerprints={judge_id: fingerprint for judge_id, _, fingerprint in judges},
     )
-
-
-def _values(  # noqa: PLR0913 - which values, of which units, and in which order
-    connection: duckdb.DuckDBPyConnection,
-    sql: str,
-    unit: str,
-    question_ids: list[str],
-    *,
-    place: NDArray[np.int64],
-    n_units: int,
-    **parameters: str,
-) -> NDArray[np.float64]:
-    """Return one value for each unit, NaN if it is missing.
-
-    `place` is the place of each unit by question and response, -1 if it is none.
-    """
-    rows = connection.execute(
-        f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response, value
-            FROM ({sql}) JOIN ({unit}) USING (response_id)
-            WHERE list_contains($questions, question_id)""",  # noqa: S608 - constants of ours
-        {"questions": question_ids, **parameters},
-    ).df()
-    at = place[rows["question"], rows["response"]]
-    values = np.full(n_units, np.nan)
-    values[at[at >= 0]] = rows["value"].to_numpy()[at >= 0]
-    return values
 
 
 def write_pair_measures(

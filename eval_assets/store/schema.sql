@@ -234,9 +234,6 @@ CREATE TABLE IF NOT EXISTS judge_scores (
     raw_output VARCHAR,
     rationale VARCHAR,
     error VARCHAR,                         -- why there is no reply
-    n_replies INTEGER,                     -- of a live judge: replicates with a score
-    n_replicates INTEGER,                  -- replicates asked for
-    aggregate VARCHAR,                     -- of several replies: 'mean' or 'median'
     spread DOUBLE,                         -- highest minus lowest of several, in scale points
     runs DOUBLE[],                         -- scores of several runs or replicates, of which score is the aggregate
     needs_person BOOLEAN                   -- whether people rate the response; NULL if no part was certified

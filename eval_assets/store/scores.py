@@ -7,24 +7,20 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
 from eval_assets.ledger import N_SLOTS, WHOLE, Shard
 from eval_assets.store.inputs import check_imported
 from eval_assets.store.schema import empty_table, insert_rows, rows_of
-from eval_assets.wording import storable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    import duckdb
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
-
-_SCORE_KEY = ("response_id", "question_id", "judge_id")
 
 
 @dataclass(frozen=True)
@@ -52,23 +48,7 @@ def write_judge_scores(
     empty_table(connection, "judge_scores")
     empty_table(connection, "stand_in_scores")
     for rows in scores:
-        try:
-            insert_rows(connection, "judge_scores", rows)
-        except duckdb.Error as error:
-            raise StoreError(
-                f"judge_scores: {_culprit(rows)} cannot be stored. Every reply is kept; report "
-                "this as a bug."
-            ) from error
-
-
-def _culprit(rows: pd.DataFrame) -> str:
-    """Return the unit and judge whose texts are no UTF-8, or the range of units without one."""
-    records = rows.to_dict("records")
-    units = [", ".join(str(row[name]) for name in _SCORE_KEY) for row in records]
-    for unit, row in zip(units, records, strict=True):
-        if any(isinstance(text, str) and storable(text) != text for text in row.values()):
-            return f"the score of {unit}"
-    return f"a score between {units[0]} and {units[-1]}"
+        insert_rows(connection, "judge_scores", rows)
 
 
 def next_units(

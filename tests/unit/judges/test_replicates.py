@@ -30,7 +30,6 @@ def test_one_reply_is_the_score_as_it_is() -> None:
         "Clear.",
         '{"rationale": "Clear.", "score": 4}',
     )
-    assert (score.n_replies, score.n_replicates) == (1, 1)
     assert math.isnan(score.spread)
 
 
@@ -38,13 +37,13 @@ def test_one_reply_is_the_score_as_it_is() -> None:
 def test_several_replies_are_put_together_as_stated(aggregate: Aggregate, expected: float) -> None:
     # 2, 2, 5: mean 3, median 2, spread 3.
     score = combined(parsed("2"), parsed("2"), parsed("5"), aggregate=aggregate)
-    assert (score.score, score.spread, score.aggregate) == (expected, 3, aggregate)
+    assert (score.score, score.spread, score.runs) == (expected, 3, (2, 2, 5))
     assert score.raw_output == '["2", "2", "5"]'
 
 
 def test_replies_without_a_score_are_left_out_and_counted() -> None:
     score = combined(parsed("2"), parsed("who knows"), parsed("9"))
-    assert (score.status, score.score, score.n_replies, score.n_replicates) == ("ok", 2, 1, 3)
+    assert (score.status, score.score, score.runs) == ("ok", 2, None)
     assert math.isnan(score.spread)
 
 

@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import duckdb
 import pandas as pd
-import pytest
 
-from eval_assets.errors import StoreError
 from eval_assets.ledger import Shard
 from eval_assets.store.inputs import write_rubric
 from eval_assets.store.schema import replace_rows
@@ -74,13 +72,6 @@ def test_scores_are_replaced_by_those_of_all_judges(connection: Connection) -> N
         ["j", "ok", 1],
         ["k", "ok", 1],
     ]
-
-
-def test_a_score_that_cannot_be_stored_is_named(connection: Connection) -> None:
-    rows = scores(("a1", "clarity", "j", 3.0, "ok"), ("a2", "clarity", "j", 4.0, "ok"))
-    rows["raw_output"] = pd.Series(["Nice", "Nice \ud83d"], dtype=object)
-    with pytest.raises(StoreError, match="the score of a2, clarity, j cannot be stored"):
-        write_judge_scores(connection, [rows])
 
 
 def test_other_models_are_those_that_are_no_version_of_the_requested_one(
