@@ -36,13 +36,6 @@ default DuckDB takes four fifths of the machine's."""
 
 _SETTINGS = "SET enable_progress_bar = false; SET TimeZone = 'UTC'"
 
-_SMALL_BYTES = 16_000_000
-"""Up to this size of a database and the files beside evaluation.yaml, threads cost more CPU than
-they save."""
-
-_was_small: dict[Path, bool] = {}
-"""Whether each database that this process opened was small."""
-
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
 _SECONDS_BETWEEN_MESSAGES = 10.0
@@ -197,7 +190,7 @@ def _acquire(
                 _session.owners[path] = owner
             _session.n_uses[path] += 1
             return _cursor(_session.files[path])
-    connection = _patiently(path, owner, wait_seconds=wait_seconds, is_read_only=is_read_only)
+    connection = _patiently(path, wait_seconds=wait_seconds, is_read_only=is_read_only)
     try:
         _prepare(connection, path, owner, is_read_only=is_read_only)
     except BaseException:
@@ -249,15 +242,13 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _patiently(
-    path: Path, owner: Path | None, *, wait_seconds: float, is_read_only: bool
-) -> duckdb.DuckDBPyConnection:
+def _patiently(path: Path, *, wait_seconds: float, is_read_only: bool) -> duckdb.DuckDBPyConnection:
     started = time.monotonic()
     logged_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
     while True:
         try:
-            return _open(path, owner, is_read_only=is_read_only)
+            return _open(path, is_read_only=is_read_only)
         except duckdb.Error as error:
             waited = time.monotonic() - started
             if not _LOCKED.search(str(error)) or waited >= wait_seconds:
@@ -276,7 +267,7 @@ def _patiently(
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _open(path: Path, owner: Path | None, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
+def _open(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB file; make it, with its folder, if it does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect(
@@ -288,19 +279,10 @@ def _open(path: Path, owner: Path | None, *, is_read_only: bool) -> duckdb.DuckD
             "memory_limit": _MEMORY_LIMIT,
             # By default beside a file whose name begins with "duckdb:", where there is no folder.
             "temp_directory": f"{path}.tmp",
-            # DuckDB refuses a second connection of this process with another configuration.
-            **({"threads": "1"} if _was_small.setdefault(path, _is_small(path, owner)) else {}),
         },
     )
     connection.execute(_SETTINGS)
     return connection
-
-
-def _is_small(path: Path, owner: Path | None) -> bool:
-    """Return whether a database is small and stays small, by the sizes of its input files."""
-    files = [path, *(owner.glob("*.*") if owner is not None else ())]
-    sizes = [file.stat().st_size for file in files if file.is_file()]
-    return bool(sum(sizes) <= _SMALL_BYTES)
 
 
 def _prepare(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -135,8 +134,7 @@ def append_figure_frame(
 ) -> None:
     """Add the rows of a frame with columns of the view of a record type."""
     if not rows.empty:
-        with single_thread(connection, n_rows=len(rows)):
-            _insert(connection, record, "rows", set(rows.columns), rows=rows)
+        _insert(connection, record, "rows", set(rows.columns), rows=rows)
 
 
 def replace_figures_by_query(
@@ -151,24 +149,6 @@ def replace_figures_by_query(
 
 def _delete(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> None:
     connection.execute("DELETE FROM figures WHERE table_name = ?", [record.table])
-
-
-@contextmanager
-def single_thread(connection: duckdb.DuckDBPyConnection, *, n_rows: int) -> Iterator[None]:
-    """Insert many rows of a frame with one thread: two take twice the processor time for them."""
-    if n_rows < _MANY_ROWS:
-        yield
-        return
-    [[threads]] = connection.execute("SELECT current_setting('threads')").fetchall()
-    connection.execute("SET threads = 1")
-    try:
-        yield
-    finally:
-        connection.execute(f"SET threads = {threads}")
-
-
-_MANY_ROWS = 10_000
-"""Rows from which changing the number of threads costs less than threads that wait."""
 
 
 def _insert(

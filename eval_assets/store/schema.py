@@ -13,7 +13,6 @@ from eval_assets.store.figures import (
     figure_comments,
     figure_views,
     figures_fingerprint,
-    single_thread,
 )
 
 if TYPE_CHECKING:
@@ -76,8 +75,7 @@ def insert_rows(
     names = ", ".join(f'"{name}"' for name in columns)
     # DuckDB finds `rows` by its name here. If it were registered, the transaction would keep it.
     selected = f"SELECT {', '.join(columns.values())} FROM rows WHERE {condition}"  # noqa: S608 - ours
-    with single_thread(connection, n_rows=len(rows)):
-        connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
+    connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
 
 
 def replace_records(

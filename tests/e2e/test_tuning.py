@@ -654,18 +654,6 @@ def test_showing_the_test_prints_everything_and_ends_it(planted: Evaluated) -> N
 
 
 @pytest.mark.slow
-def test_a_test_is_shown_while_its_database_grows(planted: Evaluated) -> None:
-    """Above 16 MB a database is opened with threads, which one process cannot do beside none."""
-    files = [planted.database, *planted.path.glob("*.*")]
-    n_bytes = 16_000_000 - 500 - sum(file.stat().st_size for file in files)
-    (planted.path / "notes.txt").write_bytes(b"x" * n_bytes)
-    result = planted.call("tune", "--show-test", "completeness", "--yes")
-
-    assert result.returncode == 0, result.stderr
-    assert "The test of completeness was shown." in result.stdout
-
-
-@pytest.mark.slow
 def test_without_holding_out_no_judge_is_certified(planted: Evaluated) -> None:
     (planted.path / "ledger.sqlite").unlink()
     shutil.rmtree(planted.path / "out")
