@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,16 @@ import pandas as pd
 
 from eval_assets.errors import InputProblem
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.names import Role, Who, is_identifier, may_be, names_id, names_model, who
+from eval_assets.readers.names import (
+    IDENTIFIER,
+    Role,
+    Who,
+    may_be,
+    names_file_of_judge,
+    names_id,
+    names_model,
+    who,
+)
 from eval_assets.readers.values import MISSING, number_in, order_of
 
 BLANK = -1
@@ -251,10 +261,9 @@ class CodedColumn:
             return False
         if not self.is_whole or high - low <= 10:
             return True
-        repeats = self.n_distinct < 0.7 * self.n_cells and self.n_cells > 20
+        repeats = self.n_distinct < 0.7 * self.n_cells or self.n_cells < 12
         has_name = self.may_be(Role.RATING) or self.who in (Who.PERSON, Who.HUMAN, Who.JUDGE)
-        is_slider = low >= 0 and not self.counts_rows and has_name
-        return repeats or self.n_cells < 12 or is_slider
+        return repeats or (low >= 0 and not self.counts_rows and has_name)
 
     @property
     def is_index(self) -> bool:
@@ -264,7 +273,7 @@ class CodedColumn:
     @property
     def is_identifier(self) -> bool:
         """Return whether the header is that of ids."""
-        return is_identifier(self.name)
+        return IDENTIFIER.search(plain(self.name)) is not None
 
     def take(self, rows: npt.NDArray[np.integer]) -> "CodedColumn":
         """Return the column with some of its rows."""
@@ -315,6 +324,12 @@ class CodedTable:
     def file(self) -> str:
         """File, as messages name it; the first of several."""
         return self.files.values[0]
+
+    @cached_property
+    def judge(self) -> str | None:
+        """Judge after whom the file is called; None if it is not called like one."""
+        stem = Path(self.file).stem
+        return stem if names_file_of_judge(stem) else None
 
     def __len__(self) -> int:
         return len(self.lines)

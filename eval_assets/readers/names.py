@@ -55,7 +55,7 @@ _ROLES = {
     Role.RATER: _words(
         r"raters? annotators? workers? users? labell?er coder assessors? reviewers? evaluator "
         r"judges? judge_?id grader scorer marker examiner juror participant respondent subject "
-        r"turker observer email e_mail mail completed_by person experts? author initials who "
+        r"turker observer email mail person experts? author initials who "
         r"your_name full_name prolific username \w+ed_by bewerter(?:in)? bewertende annot "
         r"gutachter(?:in)? kodierer(?:in)? annotat(?:eur|rice) [e\u00e9]valuat(?:eur|rice) "
         r"anotador evaluador valutatore annotatore avaliador beoordelaar "
@@ -73,7 +73,7 @@ _ROLES = {
         r"ratings? scores? labels? values? grades? stars? winner preference preferred votes? "
         r"verdicts? feedback answer relevance choices? pass passed correct quality annotations? "
         r"judge?ment decision bewertung einsch\w*tzung urteil punkte evaluation response "
-        r"coverageextent slider_response points? rank(?:ing)? note nota puntuaci[o\u00f3]n "
+        r"coverageextent points? rank(?:ing)? note nota puntuaci[o\u00f3]n "
         r"calificaci[o\u00f3]n punteggio voto punktzahl \u30b9\u30b3\u30a2 \u8bc4\u5206 "
         r"\u5f97\u5206"
     ),
@@ -88,10 +88,10 @@ _ROLES = {
     ),
     Role.RUN: _words(
         r"runs? trial repeat repetition attempt replica rep replicate sample_?(?:no|idx|index) "
-        r"iteration run_id epoch"
+        r"iteration epoch"
     ),
     Role.ROUND: _words(r"round wave session phase pass_no"),
-    Role.TURN: _words(r"turn turn_index turn_id steps? part sentence segment message_index"),
+    Role.TURN: _words(r"turn steps? part sentence segment message_index"),
     Role.TIME: _words(
         r"time timestamp tstamp date created updated submitted started finished datetime \w+_at "
         r"zeitpunkt zeitstempel"
@@ -99,7 +99,7 @@ _ROLES = {
     Role.MEASURE: _words(
         r"time days? week month seconds secs? minutes duration latency tokens? cost price year age "
         r"seed length lengthy? len chars words count n num trust confidence certainty probability "
-        r"logprob latency_?ms latencyms lead elapsed ms usd temperature top_p position order "
+        r"logprob latencyms lead elapsed ms usd temperature top_p position order "
         r"version batch fold progress split page line level topic cluster difficulty domain flag "
         r"block ratio"
     ),
@@ -115,8 +115,8 @@ _ROLES = {
         r"feedback_text critique kommentar reflection"
     ),
     Role.GROUP: _words(
-        r"group group_id prompt_id prompt prompt_text conversation conversation_id convo convo_id "
-        r"thread thread_id dialogue dialogue_id query query_id question_id instruction"
+        r"group prompt conversation convo "
+        r"thread dialogue query question_id instruction"
     ),
 }
 _QUALITY = re.compile(
@@ -131,7 +131,7 @@ _FLAG = re.compile(
 _ID = re.compile(
     r"(^|_)((q|p|s|u|doc|topic|query|passage|seg|conv|msg|img|task|item)?id|uuid|hash|key)$"
 )
-_IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
+IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
     r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level)$"
 )
@@ -144,7 +144,7 @@ _OF_STUDY = re.compile(
 
 
 _NOT_OF_ROLE = {
-    Role.RATING: _IDENTIFIER,
+    Role.RATING: IDENTIFIER,
     Role.RATER: _OF_PERSON,
     Role.ITEM: _OF_STUDY,
     Role.FLAG: re.compile(r"_by$"),  # labelled_by
@@ -295,11 +295,6 @@ def names_id(header: str) -> bool:
     return _ID.search(plain(header)) is not None
 
 
-def is_identifier(header: str) -> bool:
-    """Return whether a header ends as those of ids do."""
-    return _IDENTIFIER.search(plain(header)) is not None
-
-
 def is_rating_word(header: str) -> bool:
     """Return whether a header says no more than that it holds ratings.
 
@@ -332,13 +327,10 @@ def names_model(name: str) -> bool:
     """
     name = name.strip()
     first = _FIRST_NAME.match(name)
-    is_person = name == "Claude" or (first and _is_last_name(name[first.end() :]))
+    last = name[first.end() :] if first else ""
+    is_of_model = last and (_NO_LAST_NAME.fullmatch(last.split()[0]) or _CRITERION.search(last))
+    is_person = name == "Claude" or (last and not is_of_model and _looks_like_a_name(last))
     return not is_person and _MODEL.search(name) is not None
-
-
-def _is_last_name(name: str) -> bool:
-    is_of_model = _NO_LAST_NAME.fullmatch(name.split(maxsplit=1)[0]) or _CRITERION.search(name)
-    return not is_of_model and _looks_like_a_name(name)
 
 
 def models_by_company(names: Collection[str]) -> set[str]:

@@ -96,12 +96,12 @@ def _turned(document: dict[str, Any]) -> object:
     """Return the rows of an object of columns, or of a matrix of which the longer side are rows."""
     values = list(document.values())
     if all(isinstance(v, list) for v in values) and len({len(v) for v in values}) == 1:
-        if not any(isinstance(item, dict | list) for value in values for item in value):
-            return [dict(zip(document, cells, strict=True)) for cells in zip(*values, strict=True)]
-        return document
-    if not all(isinstance(value, dict) and value for value in values):
-        return document
-    if any(isinstance(item, dict | list) for value in values for item in value.values()):
+        is_nested = any(isinstance(item, dict | list) for value in values for item in value)
+        rows = zip(*values, strict=True)
+        return document if is_nested else [dict(zip(document, row, strict=True)) for row in rows]
+    if not all(isinstance(value, dict) and value for value in values) or any(
+        isinstance(item, dict | list) for value in values for item in value.values()
+    ):
         return document
     keys = list(dict.fromkeys(key for value in values for key in value))
     counts = [str(k) for k in range(len(keys))]

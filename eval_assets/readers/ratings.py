@@ -33,7 +33,6 @@ from eval_assets.readers.names import (
     crossed_parts,
     distinct_parts,
     is_rating_word,
-    names_file_of_judge,
     who,
 )
 from eval_assets.readers.problems import listed_briefly, nearest
@@ -305,24 +304,28 @@ def _group(error: InputError) -> ExceptionGroup[InputError]:
 
 def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     """Raise an error for each name in the options that no file has."""
-    names = [
-        column.name for table in source.tables for column in table.columns if not column.origin
-    ]
+    columns = [column for table in source.tables for column in table.columns]
+    names = [column.name for column in columns if not column.origin]
     known = {plain(name) for name in names} | {origin.value for origin in Origin}
-    values = _names_in(source) if options.rater or options.judge else set()
+    raters: set[str] = set()  # values, and parts of headers
+    if options.rater or options.judge:
+        raters = {value for of in columns if len(of.values) <= _MOST_RATERS for value in of.values}
+        headers = [[of.name for of in table.columns if of.can_rate] for table in source.tables]
+        raters |= {part for of in headers for pair in crossed_parts(of) for part in pair}
+        raters |= {part for of in headers for part in distinct_parts(of).values()}
+        raters = {*map(str.casefold, raters)}
     table = next(iter([*source.tables, *(of.table for of in source.readings)]), None)
     if table is None:
         message, remedy = "it holds no records", "Name a file with a row for each rating or item"
         raise _group(InputError(InputProblem(source.files[0], None, None, message, remedy)))
     problems = []
-    columns = ("item", "rating", "ignore", "question", "model", "group", "run")
-    for option in (*columns, "rater", "judge"):
+    of_columns = ("item", "rating", "ignore", "question", "model", "group", "run")
+    for option in (*of_columns, "rater", "judge"):
         is_rater = option in ("rater", "judge")
         value = getattr(options, option) or ()
         for name in (value,) if isinstance(value, str) else value:
-            if plain(name) in known or (
-                is_rater and (name.casefold() in values or names_file(name, source.files))
-            ):
+            of_rater = name.casefold() in raters or names_file(name, source.files)
+            if plain(name) in known or (is_rater and of_rater):
                 continue
             message = f"{option_text(table, option, name)}: there is no such column"
             message += " or rater" * is_rater
@@ -331,25 +334,13 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     raise_all(problems, source="the options")
 
 
-def _names_in(source: _RatingSource) -> set[str]:
-    """Return all that may name a rater: values, and parts of headers."""
-    names: set[str] = set()
-    for table in source.tables:
-        for column in table.columns:
-            names.update(column.values if len(column.values) <= _MOST_RATERS else ())
-        headers = [column.name for column in table.columns if column.can_rate]
-        names.update(part for pair in crossed_parts(headers) for part in pair)
-        names.update(distinct_parts(headers).values())
-    return {name.casefold() for name in names}
-
-
 def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Reading]:
     """Return the likeliest reading of each table with ratings, that with most by people first."""
     readings, refused = best_readings(source.tables, options)
     readings += source.readings
     if not readings:
         raise _group(_refusal(source, refused))
-    main = max(readings, key=lambda of: (_n_by_people(of) > 0, _n_by_people(of), len(of.table)))
+    main = max(readings, key=lambda of: (_n_by_people(of), len(of.table)))
     further = [reading for reading in readings if reading is not main]
     further = [of for reading in further for of in _joined(main, reading, options)]
     return [main, *further, *_unnamed_readings(main, [*readings, *refused], further, options)]
@@ -376,14 +367,14 @@ def _unnamed_readings(
                 and (is_of_judge or {*column.rating_words} <= values)
             )
         )
-        if table in (main.table, *(of.table for of in joined)) or reading.rater or not columns:
+        if reading.rater or not columns or table in (main.table, *(of.table for of in joined)):
             continue
         question = None if main.question is None else table.find(main.question.name)
         roles = replace(options, rating=columns, rater=(), judge=())
         if question is not None:
             roles = replace(roles, question=question.name)
-        nameless = (of for of in readings_of(table, roles) if of.rater is None)
-        read = next((of for of in nameless if of.refusal is None), None)
+        possible = (of for of in readings_of(table, roles) if not (of.rater or of.refusal))
+        read = next(possible, None)
         if read is None or not _item_values(read) & _item_values(main):
             continue
         if not _names_rater(options, table.file) and not is_of_judge:
@@ -416,8 +407,7 @@ def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
 
 def _n_by_people(reading: Reading) -> int:
     """Return the number of ratings by people."""
-    is_named = reading.rater is not None or any(of.rater for of in reading.rated)
-    if reading.judges_only or (not is_named and names_file_of_judge(Path(reading.table.file).stem)):
+    if reading.judges_only or (reading.table.judge and not reading.names_raters):
         return 0
     return sum(of.column.n_cells for of in reading.rated if not of.is_judge)
 
@@ -437,9 +427,8 @@ def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Readi
         if best is not None and n_shared >= _SHARED_ITEMS * min(len(best.values), len(items)):
             candidates = readings_of(reading.table, replace(options, item=(best.name,)))
             reading = next((of for of in candidates if of.refusal is None), reading)
-    is_rated = any(
-        of.is_judge or of.column.who in (Who.HUMAN, Who.PERSON, Who.JUDGE) for of in reading.rated
-    )
+    of_raters = (Who.HUMAN, Who.PERSON, Who.JUDGE)
+    is_rated = any(of.is_judge or of.column.who in of_raters for of in reading.rated)
     is_attributes = reading.rater is None and not is_rated and not options.rating
     if is_attributes and not _names_rater(options, reading.table.file):
         return []
@@ -456,14 +445,13 @@ def _judges_of_files(
         for file in source.files
         if any(names_file(name, [file]) for name in options.judge)
     }
-    nameless = [of for of in readings if of.rater is None and not any(r.rater for r in of.rated)]
-    stems = {of.table.file: Path(of.table.file).stem for of in nameless}
-    named = {
-        file: stem
-        for file, stem in stems.items()
-        if names_file_of_judge(stem) or (file != readings[0].table.file and who(stem) is Who.JUDGE)
+    nameless = [of.table for of in readings if not of.names_raters]
+    further = {of.file: Path(of.file).stem for of in nameless if of.file != readings[0].table.file}
+    return {
+        **{file: stem for file, stem in further.items() if who(stem) is Who.JUDGE},
+        **{of.file: of.judge for of in nameless if of.judge},
+        **of_options,
     }
-    return named | of_options
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:

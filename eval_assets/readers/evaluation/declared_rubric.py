@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import read_text
-from eval_assets.readers.formats.table import FileTable, as_text, plain, without_blanks
+from eval_assets.readers.formats.table import as_text, plain, without_blanks
 from eval_assets.readers.problems import quoted
 from eval_assets.scale import BINARY, Scale
 
@@ -108,8 +107,12 @@ def _question(
     question = {key: value for key, value in entry.items() if value is not None}
     if "scale" in question:
         scale = _declared_scale(checks, question["scale"], (*at, "scale"))
-    elif (scale := _usual_scale(entry)) is None:
-        remedy = "Declare it, as in scale: {min: 1, max: 5}"
+    elif entry.get("options"):
+        scale = BINARY
+    elif entry.get("type") == "pairwise":
+        scale = _COMPARISON
+    else:
+        scale, remedy = None, "Declare it, as in scale: {min: 1, max: 5}"
         checks.note((*at, "scale"), "the question declares no scale", remedy)
     if scale is None:
         scale, question["level"] = _ANY, "interval"
@@ -127,13 +130,6 @@ def _question(
     if isinstance(guidelines, str) and _FILE_OF_GUIDELINES.fullmatch(guidelines):
         question["guidelines"] = _text_of(checks, guidelines, (*at, "guidelines"), folder=folder)
     return question
-
-
-def _usual_scale(entry: Mapping[str, object]) -> Scale | None:
-    """Return the scale that the form of a question implies; None if it implies none."""
-    if entry.get("options"):
-        return BINARY
-    return _COMPARISON if entry.get("type") == "pairwise" else None
 
 
 def _text_of(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> str:
@@ -182,7 +178,8 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
     limiting = [header for header in table.columns if plain(header) not in rubric_columns]
     questions: dict[object, dict[str, object]] = {}
     for row, line in enumerate(table.lines):
-        entry = _entry(table, row)
+        parsed = {key: _parsed(table.cells(*names)[row]) for key, names in _COLUMNS.items()}
+        entry = {key: value for key, value in parsed.items() if value is not None}
         cells = {header: _values(table.columns[header][row]) for header in limiting}
         limits = {header: values for header, values in cells.items() if values}
         known_question = questions.get(entry.get("id"))
@@ -197,11 +194,6 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
         message = "the rubric has no questions"
         checks.add(InputProblem(table.file, 1, None, message, "Add a row for each"))
     return list(questions.values()) or None
-
-
-def _entry(table: FileTable, row: int) -> dict[str, object]:
-    entry = {key: _parsed(table.cells(*names)[row]) for key, names in _COLUMNS.items()}
-    return {key: value for key, value in entry.items() if value is not None}
 
 
 def _parsed(cell: object) -> object:

@@ -145,6 +145,15 @@ def _as_declared(checks: Checks, raw: dict[str, object], *, folder: Path) -> dic
         labels, at = {"files": labels}, ["labels"]
     label_files = declared_files(checks, labels.get("files"), "labels", at=tuple(at), folder=folder)
     label_files += tuple(path for path in session_paths(folder) if path not in label_files)
+    gates, alerts = sections.get("gates", {}), sections.get("alerts", {})
+    if isinstance(gates, dict):  # each declared one with a minimum, and the others
+        defaults = {name: {"min": gate.minimum} for name, gate in default_gates().items()}
+        gates = defaults | {
+            name: {**defaults.get(name, {}), **gate} if isinstance(gate, dict) else gate
+            for name, gate in gates.items()
+        }
+    if isinstance(alerts, dict) and alerts.get("checks") == "all":  # the default
+        alerts = {key: value for key, value in alerts.items() if key != "checks"}
     sections |= {
         "<folder>": folder,
         "rubric": declared_rubric(checks, sections.get("rubric"), folder=folder),
@@ -153,42 +162,19 @@ def _as_declared(checks: Checks, raw: dict[str, object], *, folder: Path) -> dic
             "files": label_files,
             "<are named>": labels.get("files") is not None,
         },
-        "gates": _gates(sections.get("gates", {})),
-        "alerts": _alerts(sections.get("alerts", {})),
+        "gates": gates,
+        "alerts": alerts,
     }
     for noun in ("responses", "prompts"):
         sections[noun] = declared_files(checks, sections.get(noun), noun, at=(noun,), folder=folder)
-    _check_inputs(checks, sections, raw)
-    return {
-        key: in_folder(checks, value, type_at(Evaluation, key), folder=folder, at=(key,))
-        for key, value in sections.items()
-        if value is not None
-    }
-
-
-def _gates(raw: object) -> object:
-    """Return the gates, each declared one with a minimum, and the others."""
-    if not isinstance(raw, dict):
-        return raw
-    defaults = {name: {"min": gate.minimum} for name, gate in default_gates().items()}
-    changed = {
-        name: {**defaults.get(name, {}), **gate} if isinstance(gate, dict) else gate
-        for name, gate in raw.items()
-    }
-    return {**defaults, **changed}
-
-
-def _alerts(raw: object) -> object:
-    """Return the alerts with `checks: all` left out, which is the default."""
-    if isinstance(raw, dict) and raw.get("checks") == "all":
-        return {key: value for key, value in raw.items() if key != "checks"}
-    return raw
-
-
-def _check_inputs(checks: Checks, sections: dict[str, object], raw: dict[str, object]) -> None:
     if not sections["responses"] and not sections.get("generators") and not raw.get("responses"):
         remedy = "Add responses.csv, or name the files under responses"
         checks.note(("responses",), "there are no responses", remedy)
     if sections.get("generators") and not sections["prompts"] and not raw.get("prompts"):
         message = "there are no prompts for the generators"
         checks.note(("generators",), message, "Add prompts.tsv, or name the files under prompts")
+    return {
+        key: in_folder(checks, value, type_at(Evaluation, key), folder=folder, at=(key,))
+        for key, value in sections.items()
+        if value is not None
+    }

@@ -18,12 +18,13 @@ from eval_assets.readers.names import Who, who
 from eval_assets.scale import Scale
 
 
-def _is_every_eval_ever(record: Record) -> bool:
-    is_log = "evaluation_results" in record and "model_info" in record
-    return is_log or ("sample_id" in record and "interaction_type" in record)
-
-
-@importer("every-eval-ever", _is_every_eval_ever)
+@importer(
+    "every-eval-ever",
+    lambda record: (
+        record.keys() >= {"evaluation_results", "model_info"}
+        or record.keys() >= {"sample_id", "interaction_type"}
+    ),
+)
 def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
     """Add the lines, each as a score of a judge; logs describe the questions.
 
@@ -63,12 +64,14 @@ def _read_line(line: Record, export: Export, *, several_systems: bool) -> None:
 _HUMAN = ("label", "human_label", "human_rating", "rating", "ground_truth")
 
 
-def _is_openai_evals(record: Record) -> bool:
-    is_item = isinstance(record.get("item"), dict) and record.keys() <= {"item", "sample"}
-    return is_item or record.get("object") == "eval.run.output_item" or "datasource_item" in record
-
-
-@importer("openai-evals", _is_openai_evals)
+@importer(
+    "openai-evals",
+    lambda record: (
+        (isinstance(record.get("item"), dict) and record.keys() <= {"item", "sample"})
+        or record.get("object") == "eval.run.output_item"
+        or "datasource_item" in record
+    ),
+)
 def read_openai_evals(records: Iterable[Record], export: Export) -> None:
     """Add the output items, each grader's score, and a human label of the data source.
 
@@ -194,12 +197,12 @@ def _read_result(result: Record, export: Export) -> None:
             export.add_score(response_id, name, judge, component.get("score"), reply=reply)
 
 
-def _is_deepeval(record: Record) -> bool:
-    run = record.get("testRunData") or record
-    return at(run, "testCases") is not None or "metricsData" in record
-
-
-@importer("deepeval", _is_deepeval)
+@importer(
+    "deepeval",
+    lambda record: (
+        at(record.get("testRunData") or record, "testCases") is not None or "metricsData" in record
+    ),
+)
 def read_deepeval(records: Iterable[Record], export: Export) -> None:
     """Add the test cases with the score of each metric.
 

@@ -26,12 +26,16 @@ _MOST_CHOICES, _LONGEST_CHOICE = 12, 40
 """Words of a choice; others are comments."""
 
 
-def _is_label_studio(record: Record) -> bool:
-    is_annotated = "annotations" in record or "completions" in record
-    return (isinstance(record.get("data"), dict) and is_annotated) or record.keys() >= _FLAT_KEYS
-
-
-@importer("label-studio", _is_label_studio)
+@importer(
+    "label-studio",
+    lambda record: (
+        (
+            isinstance(record.get("data"), dict)
+            and bool(record.keys() & {"annotations", "completions"})
+        )
+        or record.keys() >= _FLAT_KEYS
+    ),
+)
 def read_label_studio(records: Iterable[Record], export: Export) -> None:
     """Add the tasks with their annotations and predictions.
 
@@ -132,12 +136,13 @@ _USERS = ".responses.users"
 _SUGGESTION = ".suggestion"
 
 
-def _is_argilla(record: Record) -> bool:
-    is_nested = isinstance(record.get("fields"), dict) and "responses" in record
-    return is_nested or any(key.endswith(_USERS) for key in record)
-
-
-@importer("argilla", _is_argilla)
+@importer(
+    "argilla",
+    lambda record: (
+        (isinstance(record.get("fields"), dict) and "responses" in record)
+        or any(key.endswith(_USERS) for key in record)
+    ),
+)
 def read_argilla(records: Iterable[Record], export: Export) -> None:
     """Add the records with their responses and suggestions.
 
@@ -230,12 +235,13 @@ _OTHER_SCHEMES = {"annotator_origin", "spans", "links"}
 _SCALE_POINT = re.compile(r"scale_([0-9]+)")
 
 
-def _is_potato(record: Record) -> bool:
-    is_labelled = isinstance(record.get("labels"), dict) or any("." in key for key in record)
-    return "instance_id" in record and "user_id" in record and is_labelled
-
-
-@importer("potato", _is_potato)
+@importer(
+    "potato",
+    lambda record: (
+        record.keys() >= {"instance_id", "user_id"}
+        and (isinstance(record.get("labels"), dict) or any("." in key for key in record))
+    ),
+)
 def read_potato(records: Iterable[Record], export: Export) -> None:
     """Add the label that each annotator gave in each scheme.
 

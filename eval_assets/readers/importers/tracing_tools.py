@@ -16,14 +16,13 @@ from eval_assets.readers.importers.export_content import (
 )
 
 
-def _is_mlflow(record: Record) -> bool:
-    trace = at(record, "trace") or record
-    return isinstance(at(trace, "info", "assessments"), list) or (
-        "assessments" in record and ("trace_id" in record or "request" in record)
-    )
-
-
-@importer("mlflow", _is_mlflow)
+@importer(
+    "mlflow",
+    lambda record: (
+        isinstance(at(at(record, "trace") or record, "info", "assessments"), list)
+        or ("assessments" in record and ("trace_id" in record or "request" in record))
+    ),
+)
 def read_mlflow(records: Iterable[Record], export: Export) -> None:
     """Add the traces: feedback by people is a rating, any other a judge's score.
 
@@ -75,12 +74,10 @@ def _read_assessment(assessment: Record, response_id: str, export: Export) -> No
         export.add_rating(response_id, name, rater, value, at=time, remark=remark)
 
 
-def _is_langsmith(record: Record) -> bool:
-    is_feedback = "key" in record and "run_id" in record
-    return is_feedback or ("run_type" in record and "inputs" in record)
-
-
-@importer("langsmith", _is_langsmith)
+@importer(
+    "langsmith",
+    lambda record: record.keys() >= {"key", "run_id"} or record.keys() >= {"run_type", "inputs"},
+)
 def read_langsmith(records: Iterable[Record], export: Export) -> None:
     """Add runs as responses, and their feedback.
 
@@ -127,12 +124,13 @@ def _read_feedback(feedback: Record, export: Export, *, run: str) -> None:
         export.add_rating(run, key, rater, rating, at=time, remark=remark)
 
 
-def _is_phoenix(record: Record) -> bool:
-    is_span = "attributes.output.value" in record or at(record, "attributes", "output.value")
-    return at(record, "annotator_kind") is not None or bool(is_span)
-
-
-@importer("phoenix", _is_phoenix)
+@importer(
+    "phoenix",
+    lambda record: (
+        at(record, "annotator_kind") is not None
+        or bool("attributes.output.value" in record or at(record, "attributes", "output.value"))
+    ),
+)
 def read_phoenix(records: Iterable[Record], export: Export) -> None:
     """Add spans as responses, and their annotations.
 
@@ -181,12 +179,13 @@ _HUMAN = "ANNOTATION"
 _TRACE_KEYS = ("html_path", "session_id", "project_id")
 
 
-def _is_langfuse(record: Record) -> bool:
-    has_scores = at(record, "scores") is not None
-    return _is_score(record) or (has_scores and first_at(record, *_TRACE_KEYS) is not None)
-
-
-@importer("langfuse", _is_langfuse)
+@importer(
+    "langfuse",
+    lambda record: (
+        _is_score(record)
+        or (at(record, "scores") is not None and first_at(record, *_TRACE_KEYS) is not None)
+    ),
+)
 def read_langfuse(records: Iterable[Record], export: Export) -> None:
     """Add traces and observations as responses, annotations as ratings, others as scores.
 
@@ -234,13 +233,13 @@ def _read_score(score: Record, export: Export, *, trace: object) -> None:
 _PREFIX = "scores."
 
 
-def _is_braintrust(record: Record) -> bool:
-    is_nested = isinstance(record.get("scores"), dict)
-    has_scores = is_nested or any(key.startswith(_PREFIX) for key in record)
-    return has_scores and "input" in record and "output" in record
-
-
-@importer("braintrust", _is_braintrust)
+@importer(
+    "braintrust",
+    lambda record: (
+        (isinstance(record.get("scores"), dict) or any(key.startswith(_PREFIX) for key in record))
+        and record.keys() >= {"input", "output"}
+    ),
+)
 def read_braintrust(records: Iterable[Record], export: Export) -> None:
     """Add each row with its scores; only their names separate people's from automatic ones.
 

@@ -88,17 +88,22 @@ def checked_labels(
     _add_rater_problems(problems, parsed, rated=~cells.blank, skipped=skipped)
     values = _values(problems, parsed, cells, rubric=rubric, questions=questions)
     raters = parsed.stripped("rater_id")
+    rater_ids = list(filter(None, raters.present()))
+    place = {name: code for code, name in enumerate(rater_ids)}
+    rater_codes = raters.array(np.int32, lambda name: place.get(name or "", UNKNOWN))
     columns = {name: parsed.stripped(name) for name in FIELDS if name in LABEL_COLUMNS} | {
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
-        "rater_id": _categories(raters),
+        "rater_id": pd.Categorical.from_codes(rater_codes, pd.Index(rater_ids, dtype=object)),
         "value": np.where(skipped, np.nan, values),
         "labelled_at": _labelled_at(problems, parsed),
         "skipped": skipped,
         "round": _rounds(problems, parsed),
         "details": parsed.stripped("details").map(_as_json),
         "file": FileColumn.repeat(table.file, len(table)),
-        "line": _lines(table.lines),
+        "line": np.array(table.lines, dtype=object)
+        if len(table) and isinstance(table.lines[0], SheetLine)
+        else pd.Index(table.lines).to_numpy(dtype=np.int64),  # quick of a range
         "rating_header": parsed.rating_headers,
         "rater_header": FileColumn.repeat(parsed.headers["rater_id"], len(table))
         if parsed.headers["rater_id"]
@@ -166,12 +171,6 @@ def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _lines(lines: Sequence[int]) -> npt.NDArray[Any]:
-    if lines and isinstance(lines[0], SheetLine):
-        return np.array(lines, dtype=object)
-    return pd.Index(lines).to_numpy(dtype=np.int64)  # quick of a range
-
-
 def _series(cells: object, dtype: type | None) -> pd.Series:
     """Return a column; one that repeats a single value takes no memory for its rows."""
     if isinstance(cells, pd.Categorical):
@@ -187,13 +186,6 @@ def _series(cells: object, dtype: type | None) -> pd.Series:
 def _names(ids: Sequence[str], positions: PositionArray) -> pd.Categorical:
     categories = pd.Index(np.array(ids, dtype=object))
     return pd.Categorical.from_codes(np.maximum(positions, UNKNOWN), categories)
-
-
-def _categories(cells: FileColumn[str | None]) -> pd.Categorical:
-    names = list(filter(None, cells.present()))
-    place = {name: code for code, name in enumerate(names)}
-    codes = cells.array(np.int32, lambda name: place.get(name or "", UNKNOWN))
-    return pd.Categorical.from_codes(codes, pd.Index(np.array(names, dtype=object)))
 
 
 def _add_other_texts(

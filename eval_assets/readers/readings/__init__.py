@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from eval_assets.errors import raise_all
 from eval_assets.readers.columns import CodedTable
 from eval_assets.readers.formats.table import plain
@@ -24,7 +22,9 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
     """Return the readings that the values of a table allow, the likeliest first."""
     choices = Choices.of(table, with_names_of_runs(table, options))
     columns, not_read = usable_columns(table, choices)
-    if _crosses_names(table):
+    first, names = table.columns[0].texts(), [plain(of.name) for of in table.columns[1:]]
+    # The first column holds the names of the others, as in a confusion matrix.
+    if 1 < len(table) <= len(names) and [*map(plain, first)] == names[: len(table)]:
         refusal = (
             "headers and rows have the same names: these are counts or figures of pairs",
             "Write a row for each item, or for each rating",
@@ -40,14 +40,6 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
         split_levels(reading, choices)
         reading.name_the_rest()
     return sorted(usable, key=lambda reading: -reading.likelihood)
-
-
-def _crosses_names(table: CodedTable) -> bool:
-    """Return whether the first column holds the names of the others, as a confusion matrix does."""
-    if not 1 < len(table) < len(table.columns):
-        return False
-    names = [plain(column.name) for column in table.columns[1:]]
-    return [plain(name) for name in table.columns[0].texts()] == names[: len(table)]
 
 
 def best_readings(
@@ -68,23 +60,14 @@ def best_readings(
     for of_document in documents.values():
         candidates = [of for table in of_document for of in readings_of(table, options)]
         candidates.sort(key=lambda of: -of.likelihood)
-        candidates = [of for of in candidates if _has_ratings(of)] or candidates
+        candidates = [
+            of
+            for of in candidates
+            if any((rated.column.is_rating & (rated.column.counts > 0)).any() for rated in of.rated)
+        ] or candidates
         if candidates and candidates[0].refusal is None:
             raise_all(candidates[0].problems, source=candidates[0].table.file)
             readings += [candidates[0], *ratings_on_other_levels(candidates)]
         else:
             refused += candidates[:1]
     return readings, sorted(refused, key=lambda of: -of.likelihood)
-
-
-def _has_ratings(reading: Reading) -> bool:
-    rater = reading.rater
-    return any(
-        bool(
-            (
-                np.append(of.column.is_rating, False)[of.column.codes]
-                & (True if rater is None or of.rater is not None else rater.has_cell)
-            ).any()
-        )
-        for of in reading.rated
-    )

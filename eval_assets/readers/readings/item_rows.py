@@ -1,11 +1,10 @@
 """Tables with a row for each item, and a column for each rater, question or judge."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os.path import commonprefix
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,6 @@ from eval_assets.readers.names import (
     is_rating_word,
     may_be,
     models_by_company,
-    names_file_of_judge,
     names_id,
     names_judge,
     names_model,
@@ -82,7 +80,6 @@ class ItemRows:
     not_read: dict[str, str]
     choices: Choices
     kinds: dict[int, Who] = field(default_factory=dict)
-    unusable: frozenset[str] = frozenset()
 
     def _chosen(self, column: CodedColumn) -> bool:
         return any(column is of for of in self.choices.rating_columns)
@@ -102,7 +99,6 @@ class ItemRows:
         """Return the roles of the columns; None if none holds ratings."""
         if self.choices.rater_column is not None and not (self.choices.raters_of_columns):
             return None
-        self.unusable = frozenset(self.not_read)
         candidates = self._candidates()
         self.kinds = _kinds(candidates)
         self._find_score_of_model(candidates)
@@ -112,8 +108,7 @@ class ItemRows:
                 self.kinds[id(column)] = Who.HUMAN
         rated = []
         for column in candidates:
-            reasons = (text for text, applies in _REASONS if applies(self, column, candidates))
-            reason = None if self._chosen(column) else next(reasons, None)
+            reason = None if self._chosen(column) else self._reason(column, candidates)
             if reason is None:
                 rated.append(column)
             else:
@@ -151,28 +146,22 @@ class ItemRows:
 
     def _person_of_all(self) -> str:
         """Return the person that a column of one value calls the rater; empty if none does."""
-        chosen = self.choices.raters or self.choices.judges or self.choices.ratings
-        if chosen or self._models():
-            return ""
         named = [
             column.values[0]
             for column in self.columns
             if len(column.values) == 1
-            and column.n_cells == len(self.table)
             and column.may_be(Role.RATER)
-            and not names_score(column)
-            and not names_one_of_several(column.name)
             and who(column.values[0]).is_human
         ]
-        return named[0] if len(named) == 1 else ""
+        is_open = not (self.choices.rating_columns or self._models())
+        return named[0] if is_open and len(named) == 1 else ""
 
     # The columns that may hold ratings.
 
     def _candidates(self) -> list[CodedColumn]:
-        if self.choices.ratings or len(self.choices.rating_columns) > 1:
-            named = self.choices.rating_columns
-            if self.choices.raters or not self.choices.judges or self.choices.ratings:
-                return list(dict.fromkeys(named))
+        named = self.choices.rating_columns
+        if self.choices.ratings or (len(named) > 1 and self.choices.raters):
+            return list(dict.fromkeys(named))
         level = deepest_level(self.columns)
         return [
             column
@@ -182,41 +171,46 @@ class ItemRows:
                 not self.choices.takes(column)
                 and column.can_rate
                 and column.level == level
-                and (not _holds_names(column) or self._repeats_ratings(column))
+                and not _holds_names(column)
             )
         ]
 
-    def _repeats_ratings(self, column: CodedColumn) -> bool:
-        """Return whether a column of a judge, or of one of several raters, has another's words."""
-        is_of_one = names_one_of_several(column.name) and len(column.values) <= _MOST_VERDICTS
-        are_names = any(is_first_name(of) or of[-1:].isdigit() for of in column.values)
-        return (names_score(column) or (is_of_one and not are_names)) and any(
-            {*column.values} <= {*other.values}
-            for other in self.columns
-            if other is not column and other.can_rate
-        )
-
-    def is_identifier(self, column: CodedColumn) -> bool:
-        """Return whether a column has the name of ids or items, and not of a rater."""
-        if names_id(column.name):
-            return True
-        is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING)
-        is_rater = self.who_is(column) in (Who.HUMAN, Who.JUDGE)
-        return is_item and not is_rater and not re.search(r"\[|\d$", column.name)
-
-    def is_summary(self, column: CodedColumn) -> bool:
-        """Return whether a column has the name of a mean or the like, and not of a rater."""
-        if not column.may_be(Role.SUMMARY):
-            return False
+    def _reason(self, column: CodedColumn, candidates: Sequence[CodedColumn]) -> str | None:
+        """Return why a column of values that could be ratings holds none; None if it may."""
+        name, kind, value = plain(column.name), self.who_is(column), column.values[0]
+        is_rating, is_word = column.may_be(Role.RATING), column.kind is Kind.WORD
+        is_rater, is_judge = self._is_person(column), kind is Who.JUDGE
+        is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
+        is_run = column.may_be(Role.RUN) and not _RUN.match(column.name)
+        is_measured = is_run or column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
+        is_constant = column.n_distinct == 1
+        peers = [other for other in candidates if other is not column]
         # A person may be called Max: the values decide.
-        is_name = self.who_is(column) is Who.PERSON or _may_be_name(column)
-        is_reference = self.who_is(column) is Who.HUMAN
-        return not (is_name or is_reference) or bool(_NO_REFERENCE.search(plain(column.name)))
+        is_named = (is_rater or _may_be_name(column)) and not _NO_REFERENCE.search(name)
+        is_of_peers = column.name.startswith("column ") or not (is_rater or is_judge)
+        is_other = is_word and not any(value in other.values for other in peers)
+        reasons = {
+            "counts the rows": column.counts_rows,
+            "an identifier or attribute by its name": names_id(column.name)
+            or (is_item and not re.search(r"\[|\d$", column.name)),
+            "a measurement or attribute by its name": is_measured
+            and not (is_rating or _NUMBERED_RATER.match(name)),
+            "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
+            "not a rating by its name": _STATISTIC.search(name),
+            "a flag by its name": (column.may_be(Role.FLAG) and (is_word or is_constant))
+            or (column.who is Who.PERSON and [*map(str.casefold, column.values)] in _NEVER),
+            "an attribute by its name": column.may_be(Role.SYSTEM) and not is_judge,
+            "what was asked, by its name": column.may_be(Role.QUESTION)
+            and not (is_rating or column.order)
+            and is_word,
+            "free text by its name": column.may_be(Role.TEXT),
+            "one value": is_constant
+            and any(other.n_distinct > 1 for other in peers)
+            and (is_of_peers or is_other),
+        }
+        return next((reason for reason, applies in reasons.items() if applies), None)
 
     # Columns of one scale.
-
-    def _is_certain(self, column: CodedColumn) -> bool:
-        return self.who_is(column) is Who.HUMAN or is_first_name(column.name)
 
     def _of_one_scale(self, rated: list[CodedColumn]) -> list[CodedColumn]:
         """Return the columns whose values are of one kind; give the reason for the peers."""
@@ -236,7 +230,11 @@ class ItemRows:
         if any(self.who_is(column) is not Who.JUDGE for column in columns):
             of_people = []
         # A column called human says who people are: other words beside it may be anything.
-        certain = [group for group in of_people if any(map(self._is_certain, group))]
+        certain = [
+            group
+            for group in of_people
+            if any(self.who_is(of) is Who.HUMAN or is_first_name(of.name) for of in group)
+        ]
         candidates = certain or of_people or groups
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
@@ -251,34 +249,29 @@ class ItemRows:
             return False
         is_few = len(self.table) < _FEW_ROWS
         are_people = self._is_person(column) and self._is_person(first)
+        scale = self.choices.options.scale
         if column.kind is not Kind.NUMBER:
             words = {word.casefold() for of in group for word in of.rating_words}
             own_words = {word.casefold() for word in column.rating_words}
             is_same_role = are_people and self.who_is(column) is self.who_is(first)
             is_known = order_of(own_words | words) is not None or are_yes_or_no(own_words | words)
             return bool(own_words & words) or is_known or (is_few and is_same_role)
-        if are_people and self._is_on_scale(column) and self._is_on_scale(first):
-            return True
         numbers = _distinct_numbers(column)
         peers = {number for of in group for number in _distinct_numbers(of)}
+        if are_people and scale is not None and scale.spans(np.array([*numbers | peers])).all():
+            return True
         low, high = min(numbers), max(numbers)
         lowest, highest = min(peers), max(peers)
-        overlap = len(numbers & peers) / max(1, min(len(numbers), len(peers))) >= 0.5
-        are_wide = high - low > 10 and highest - lowest > 10 and low < highest and lowest < high
+        overlap = len(numbers & peers) >= 0.5 * min(len(numbers), len(peers))
+        are_wide = min(high - low, highest - lowest) > 10 and low < highest and lowest < high
         are_small = max(high, highest) <= 10
         near = is_few and low - 2 <= highest and lowest - 2 <= high
         if not (overlap or are_wide or (are_small and are_people) or near):
             return False
-        spans = max(1.0, high - low), max(1.0, highest - lowest)
-        is_similar = max(high - low, highest - lowest) <= 2.5 * min(spans)
+        widths = max(1.0, high - low), max(1.0, highest - lowest)
         is_share = not column.is_whole and first.is_whole and high <= 1
-        is_similar = is_similar and not (is_share and self.who_is(column) is not Who.JUDGE)
+        is_similar = max(widths) <= 2.5 * min(widths) and not is_share
         return is_similar or (is_few and are_small)
-
-    def _is_on_scale(self, column: CodedColumn) -> bool:
-        """Return whether all numbers of a column lie on the scale that an option gives."""
-        scale = self.choices.options.scale
-        return scale is not None and bool(scale.spans(np.array([*_distinct_numbers(column)])).all())
 
     def _worth(self, group: Sequence[CodedColumn], *, has_numbers: bool) -> tuple[object, ...]:
         kinds = [self.who_is(column) for column in group]
@@ -317,8 +310,9 @@ class ItemRows:
 
     def _without_references(self, people: list[CodedColumn]) -> list[CodedColumn]:
         """Return the columns without a reference such as the ground truth, beside people."""
-        aside = [c for c in people if c.may_be(Role.SUMMARY) and not self._chosen(c)]
-        aside = [c for c in aside if self.who_is(c) is not Who.PERSON and not _may_be_name(c)]
+        aside = [
+            c for c in people if c.may_be(Role.SUMMARY) and not (self._chosen(c) or _may_be_name(c))
+        ]
         rest = [column for column in people if column not in aside]
         if not any(map(self._is_person, rest)) or crossed_parts([c.name for c in people]):
             return people
@@ -336,14 +330,12 @@ class ItemRows:
         for column in list(rest):
             peers = [other for other in rest if other is not column]
             # A person's ratings are whole where those of the others are.
-            is_name = self._is_person(column) and not _may_be_name(column) and column.is_whole
-            if len(peers) < 2 or is_name:
-                continue
-            figure = _figure_of(column, peers)
+            is_name = self._is_person(column) and column.is_whole
+            figure = None if len(peers) < 2 or is_name else _figure_of(column, peers)
             if figure is not None:
                 rest.remove(column)
                 self.not_read[column.name] = f"the {figure} of the ratings beside it"
-        return rest or people
+        return rest
 
     def _odd_cells(
         self, rated: Sequence[CodedColumn], items: Sequence[CodedColumn]
@@ -359,13 +351,12 @@ class ItemRows:
         if scale is not None:
             ends = min(ends[0], scale.low), max(ends[1], scale.high)
         problems: list[InputProblem] = []
-        for column in self.table.columns:
+        for column in self.columns:
             is_rater = column.who.is_human or column.who is Who.JUDGE
-            if not is_rater or column in rated or column in items or column.origin:
+            may_rate = column.kind in (Kind.NUMBER, Kind.WORD) and not column.origin
+            if not (is_rater and may_rate) or column in rated or column in items:
                 continue
-            if column.name in self.unusable or column.kind not in (Kind.NUMBER, Kind.WORD):
-                continue
-            if column.may_be(Role.SUMMARY, Role.RATER) or column.name.isdigit():
+            if column.may_be(Role.SUMMARY, Role.RATER):
                 continue
             fits = np.array(
                 [
@@ -399,9 +390,9 @@ class ItemRows:
         self, reading: Reading, people: list[CodedColumn], judges: list[CodedColumn]
     ) -> None:
         """Add the columns with the raters and questions that their headers name."""
-        crossed = self._crossed(people + judges) or (
-            [*self._crossed(people), *map(_judged, judges)] if self._crossed(people) else []
-        )
+        crossed = self._crossed(people + judges)
+        if not crossed and (crossed := self._crossed(people)):
+            crossed += map(_judged, judges)
         paired = self._paired(people, judges)
         if crossed:
             reading.rated, reading.likelihood = crossed, 6.5
@@ -423,21 +414,13 @@ class ItemRows:
             ]
 
     def _models(self) -> list[str]:
-        """Return the models that columns of one value call the judge.
-
-        In a file that is called like a judge the model is that judge.
-        """
-        is_of_judge = names_file_of_judge(Path(self.table.file).stem)
+        """Return the models that columns of one value call the judge, as all do in its file."""
         return [
             column.values[0]
             for column in self.columns
             if len(column.values) == 1
             and (
-                (
-                    names_judge(column.name)
-                    or column.may_be(Role.RATER)
-                    or (is_of_judge and column.may_be(Role.SYSTEM))
-                )
+                (self.table.judge or names_judge(column.name) or column.may_be(Role.RATER))
                 if names_model(column.values[0])
                 else _EVALUATOR.match(plain(column.name))
                 and _OF_CODE.search(column.values[0])
@@ -447,14 +430,9 @@ class ItemRows:
 
     def _find_score_of_model(self, candidates: Sequence[CodedColumn]) -> None:
         """Take the only score without a rater beside people's for that of the model in a column."""
-        kinds = [self.who_is(column) for column in candidates]
-        scores = [
-            column
-            for column, kind in zip(candidates, kinds, strict=True)
-            if not kind.is_human and column.may_be(Role.RATING)
-        ]
-        has_people = any(kind.is_human for kind in kinds)
-        if len(self._models()) == len(scores) == 1 and has_people and Who.JUDGE not in kinds:
+        scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
+        has_judge = any(self.who_is(column) is Who.JUDGE for column in candidates)
+        if len(self._models()) == len(scores) == 1 and not has_judge:
             self.kinds[id(scores[0])] = Who.JUDGE
 
     def _crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
@@ -539,11 +517,12 @@ class ItemRows:
             reading.rated = [RatedColumn(c, rater=c.name) for c in rated]
             reading.likelihood = 9.0
         elif len(rated) == 1:
-            is_rating = rated[0].may_be(Role.RATING)
-            is_named = people
-            name = rated[0].name if is_named and not is_rating_word(rated[0].name) else ""
-            reading.rated = [self._named_by_file(rated[0], name)]
-            reading.likelihood = 3.0 + is_rating + bool(human)
+            options, header = self.choices.options, rated[0].name
+            name = header if people and not is_rating_word(header) else ""
+            judge = None if options.rater or options.judge else self.table.judge
+            of_one = RatedColumn(rated[0], judge or name, header, is_judge=judge is not None)
+            reading.rated = [of_one]
+            reading.likelihood = 3.0 + rated[0].may_be(Role.RATING) + bool(human)
             if rated[0].name.startswith("column "):
                 reading.refusal = (
                     "there is no header, so nothing says what the columns hold",
@@ -553,9 +532,6 @@ class ItemRows:
             self._take_people(reading, people, unknown + criteria, likelihood=6.0)
         elif len(people) > 1 and len(people) > len(criteria):
             self._take_people(reading, people, unknown + criteria, likelihood=6.0 - bool(criteria))
-        elif len(people) == 1 and not criteria and not unknown:
-            reading.rated = [RatedColumn(people[0], rater=people[0].name)]
-            reading.likelihood = 4.0
         else:
             names = [column.name for column in rated]
             reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
@@ -565,32 +541,11 @@ class ItemRows:
                 self._remedy_of_names(rated, judges, reading.items),
             )
 
-    def _named_by_file(self, column: CodedColumn, name: str) -> RatedColumn:
-        """Return the only column of ratings: a judge's if the file is called like one.
-
-        The judge is the model that a column names throughout, or else called like the file.
-        """
-        stem = Path(self.table.file).stem
-        options = self.choices.options
-        if options.rater or options.judge or not names_file_of_judge(stem):
-            return RatedColumn(column, rater=name, question=column.name)
-        models = [
-            c.values[0] for c in self.columns if len(c.values) == 1 and names_model(c.values[0])
-        ]
-        judge = models[0] if len(models) == 1 else stem
-        return RatedColumn(column, rater=judge, question=column.name, is_judge=True)
-
     def _people(
         self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]
     ) -> list[CodedColumn]:
         """Return the columns of people, with a fork if nothing tells names from criteria."""
-        is_computable = len(self.table) > _FEWEST_COMPUTED
-        people = [
-            c
-            for c in rated
-            if self._is_person(c)
-            or (_may_be_name(c) and is_computable and len(_distinct_numbers(c)) > 2)
-        ]
+        people = [c for c in rated if self._is_person(c) or _may_be_name(c)]
         parts = parts_of_raters([column.name for column in rated])
         names = {c.name: parts.get(c.name, c.name) for c in people}
         certain = [c for c in people if self.who_is(c) is Who.HUMAN or is_first_name(names[c.name])]
@@ -675,25 +630,19 @@ class ItemRows:
     def _use_sheets(self, reading: Reading, rated: Sequence[CodedColumn]) -> None:
         """Take sheets for questions if columns are raters."""
         sheet = next((c for c in self.table.columns if c.origin is Origin.SHEET), None)
-        named = reading.rated and all(of.rater and not of.question for of in reading.rated)
-        if sheet is None or not named or (sheet in reading.items and len(reading.items) == 1):
+        if sheet is None or not all(of.rater and not of.question for of in reading.rated):
             return
         peers = [c for c in self.columns if c is not sheet and c not in rated]
         items = self.choices.items or item_columns(self.table, peers, within=sheet)
-        if not items:
-            return
-        n_items = n_distinct(combined([column for column in items if column is not sheet]))
-        if n_items == n_distinct(combined([*items, sheet])):
+        if not items or n_distinct(combined(items)) == n_distinct(combined([*items, sheet])):
             return  # sheets of different items
-        reading.items = [column for column in items if column is not sheet]
+        reading.items = items
         reading.question = sheet
         reading.likelihood += 3
 
     def _rate_items(self, reading: Reading, rated: Sequence[CodedColumn]) -> None:
         """Prefer tables that name their items; refuse one whose items repeat without raters."""
         reading.likelihood += 0.5 * names_item(reading.items)
-        if any(names_judge(c.name) and all(map(names_model, c.values[:50])) for c in reading.items):
-            reading.likelihood -= 4  # each row is of a judge, and not an item
         has_names = any(
             (c.may_be(Role.RATER) or c.holds_emails)
             and c not in rated
@@ -702,7 +651,7 @@ class ItemRows:
         )
         people = [of.column for of in reading.rated if not of.is_judge]
         is_single = len(people) <= 1 or all(self.who_is(column) is Who.HUMAN for column in people)
-        if has_names and not self.choices.items and (not is_single or not reading.items):
+        if has_names and (not is_single or not reading.items):
             reading.likelihood -= 2
         if reading.items:
             return
@@ -713,21 +662,16 @@ class ItemRows:
                 for column in self.columns
                 if column not in rated
                 and column.may_be(Role.ITEM)
-                and not column.may_be(Role.SYSTEM)
-                and column.kind is not Kind.TIME
                 and 2 < len(column.values) <= len(self.table) / 1.5
             ),
             None,
         )
-        if repeated is not None and reading.rated:
+        if repeated is not None:
             reading.likelihood = min(reading.likelihood, 1.5)
             reading.refusal = (
                 f"{repeated.name} repeats, and no column says who gave which rating",
                 f"Add a column of raters, or name it with {option_text(self.table, 'rater', 'X')}",
             )
-
-
-_Reason = Callable[[ItemRows, CodedColumn, Sequence[CodedColumn]], bool]
 
 
 def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
@@ -743,76 +687,8 @@ def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
 
 
 _NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
-_MOST_VERDICTS = 3
-"""Words of a verdict, such as A, tie and B."""
-
 _NEVER = (["false"], ["true"])
 """Values of a column that programs write for all rows."""
-
-_REASONS: tuple[tuple[str, _Reason], ...] = (
-    ("counts the rows", lambda _, column, __: column.counts_rows),
-    (
-        "an identifier or attribute by its name",
-        lambda table, column, _: table.is_identifier(column),
-    ),
-    (
-        "a measurement or attribute by its name",
-        lambda _, column, __: (
-            (
-                column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
-                or (column.may_be(Role.RUN) and not _RUN.match(column.name))
-            )
-            and not column.may_be(Role.RATING)
-            and not _NUMBERED_RATER.match(plain(column.name))
-        ),
-    ),
-    ("a summary of the ratings by its name", lambda table, column, _: table.is_summary(column)),
-    ("not a rating by its name", lambda _, column, __: bool(_STATISTIC.search(plain(column.name)))),
-    (
-        "a flag by its name",
-        lambda _, column, __: (
-            (
-                column.may_be(Role.FLAG)
-                and (column.kind is not Kind.NUMBER or column.n_distinct == 1)
-            )
-            or (column.who is Who.PERSON and [*map(str.casefold, column.values)] in _NEVER)
-        ),
-    ),
-    (
-        "an attribute by its name",
-        lambda table, column, _: (
-            column.may_be(Role.SYSTEM) and table.who_is(column) is not Who.JUDGE
-        ),
-    ),
-    (
-        "what was asked, by its name",
-        lambda _, column, __: (
-            column.may_be(Role.QUESTION)
-            and not column.may_be(Role.RATING)
-            and column.kind is Kind.WORD
-            and column.order is None
-        ),
-    ),
-    ("free text by its name", lambda _, column, __: column.may_be(Role.TEXT)),
-    (
-        "one value",
-        lambda table, column, candidates: (
-            column.n_distinct == 1
-            and any(other.n_distinct > 1 for other in candidates)
-            and (
-                column.name.startswith("column ")
-                or not (table.who_is(column).is_human or table.who_is(column) is Who.JUDGE)
-                or (
-                    column.kind is Kind.WORD
-                    and not any(
-                        column.values[0] in of.values for of in candidates if of is not column
-                    )
-                )
-            )
-        ),
-    ),
-)
-"""Reasons why a column of values that could be ratings holds none, the first that applies."""
 
 
 def item_columns(
@@ -892,19 +768,13 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
 
 
 def _holds_names(column: CodedColumn) -> bool:
-    """Return whether a column holds names of raters, and not their ratings."""
-    is_word = column.kind is Kind.WORD and column.order is None
-    of_one = names_score(column) or names_one_of_several(column.name)
-    if of_one and all(len(value) == 1 for value in column.values[:30]):
-        return False  # expert_a prefers A or B
-    if is_word and all(map(is_first_name, column.values[:30])):
-        return True
-    return (
-        column.may_be(Role.RATER)
-        and is_word
-        and not _NUMBERED_RATER.match(plain(column.name))  # annotator_1 holds words as ratings
-        and (share_of_people(column.values[:30], with_judges=True) > 0.5)
-    )
+    """Return whether a column holds names of raters, and not ratings as of expert_a or a judge."""
+    if column.kind is not Kind.WORD or column.order is not None:
+        return False
+    is_of_one = names_score(column) or names_one_of_several(column.name)
+    is_of_raters = column.may_be(Role.RATER) and not is_of_one
+    share = share_of_people(column.values[:30], with_judges=True)
+    return all(map(is_first_name, column.values[:30])) or (is_of_raters and share > 0.5)
 
 
 def _of_one_person(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
@@ -914,11 +784,7 @@ def _of_one_person(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
     if len(names) < 2 or shared is None or who(shared[1]) is not Who.HUMAN:
         return []
     parts = [name[shared.end() :] for name in names]
-    kinds = [who(part) for part in parts]
-    are_long = all(
-        kind is Who.CRITERION or len(part) > 3 for part, kind in zip(parts, kinds, strict=True)
-    )
-    if not are_long or Who.CRITERION not in kinds or any(map(is_first_name, parts)):
+    if Who.CRITERION not in map(who, parts) or any(map(is_first_name, parts)):
         return []
     return [
         RatedColumn(column, rater=shared[1], question=part)
@@ -944,8 +810,8 @@ def _with_run(rated: RatedColumn) -> RatedColumn:
 def _judge_of(column: CodedColumn) -> str:
     """Return the name of a judge without what its column holds: score, label, verdict."""
     words = plain(column.name).split("_")
-    rest = [word for word in words if word not in ("score", "label", "rating", "verdict", "pass")]
-    return "_".join(rest) or plain(column.name)
+    of_ratings = ("score", "label", "rating", "verdict", "pass")
+    return "_".join(word for word in words if word not in of_ratings)
 
 
 def _distinct_numbers(column: CodedColumn) -> set[float]:

@@ -45,7 +45,6 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         column
         for column in reading.table.columns
         if column.can_rate
-        and column.name not in known
         and (column.level < level or reading.not_read.get(column.name) == OF_ITEM)
     ]
     questions = [of.question or "" for of in rated]
@@ -90,9 +89,8 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
         unit = combined(items)
         constant = [share_constant(of.column, unit) for of in people]
         is_run = part is choices.run or part.may_be(Role.RUN)
-        is_version = len(part.values) <= _MOST_VERSIONS and constant and min(constant) == 1
-        is_version = is_version and n_distinct(unit) >= _FEWEST_OF_VERSIONS
-        if any(share < 1 for share in constant) or not (is_run or is_version):
+        is_version = len(part.values) <= _MOST_VERSIONS and n_distinct(unit) >= _FEWEST_OF_VERSIONS
+        if any(share < 1 for share in constant) or not (is_run or (is_version and constant)):
             continue
         reading.items = items
         for of in people:
@@ -176,8 +174,6 @@ def _owner_of(column: CodedColumn, *, is_person: bool) -> str:
     if is_person:
         return column.name if is_rating_word(name) else name
     if names_model(name) and not names_model(owner):
-        return name
-    if names_judge(name) and plain(owner) in ("judge", "judges", "llm", "llms"):
         return name
     return owner if names_judge(owner) or names_model(owner) else column.name
 

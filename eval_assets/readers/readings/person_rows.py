@@ -76,10 +76,6 @@ def reading_of_person_rows(
         is_wide = bool(crossed) or len(rated) > len(table) or is_grid
         if not is_numbered or names_item or not is_wide:
             return None
-        parts = {part for pair in crossed for part in pair}
-        people = {part for part in parts if not part[-1:].isdigit()}
-        if parts and share_of_people(people) * len(people) / len(parts) > 0.8:
-            return None  # raters and questions
     units = _units(headers, crossed)
     is_form = crossed or is_numbered or distinct_parts(headers)
     if not is_form and (person is None or "name" not in plain(person.name)):
@@ -125,10 +121,11 @@ def _person(
         if beside is not None and names.issuperset(beside):
             return column, True
     for column in ids:
-        if column is choices.rater_column or column.may_be(Role.RATER) or column.holds_emails:
+        is_rater = column is choices.rater_column or column.may_be(Role.RATER)
+        if is_rater or column.holds_emails:
             return column, True
     for column in ids:
-        if column.may_be(Role.ITEM) and "name" in plain(column.name) and holds_people(column):
+        if "name" in plain(column.name) and holds_people(column):
             return column, True
     people = (column for column in ids if holds_people(column) and not column.may_be(Role.ITEM))
     return (next(people, None), False) if is_numbered else (None, False)

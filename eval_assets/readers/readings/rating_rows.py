@@ -22,16 +22,12 @@ from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
     Who,
-    are_a_row_of_letters,
-    crossed_parts,
     distinct_parts,
     holds_judges,
     is_first_name,
-    is_identifier,
     is_rating_word,
     names_judge,
     names_model,
-    names_one_of_several,
     owner_and_field,
     who,
 )
@@ -60,7 +56,7 @@ _MOST_PARTS = 12
 _FEWEST_ASKED = 3
 """Columns of ratings from which on a row of each rater is a form that was filled in."""
 
-_LONGEST_QUESTION = 80
+_QUESTIONS = ("question_id", "question", "criterion", "metric", "dimension", "aspect")
 _REPEATED = 1.3
 """Ratings of an item, on average, from which on a column can be constant within items."""
 
@@ -91,8 +87,6 @@ def readings_of_rating_rows(
     table: CodedTable, columns: Sequence[CodedColumn], not_read: dict[str, str], choices: Choices
 ) -> Iterator[Reading]:
     """Yield a reading for each column that may name the raters of rows."""
-    if len(choices.rating_columns) > 1 and choices.rater_column is None and not choices.ratings:
-        return
     for rater in _rater_candidates(table, columns, choices):
         reading = _RatingRows(table, list(columns), rater, choices, dict(not_read)).reading()
         if reading is not None:
@@ -121,80 +115,54 @@ def _rater_candidates(
 def _may_name_raters(
     table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
 ) -> bool:
-    is_named = column.may_be(Role.RATER)
-    names = column.rating_words
-    no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or not names
-    is_time = column.may_be(Role.TIME) and not is_named
-    if no_names or is_time or column.may_be(*_DESCRIBES):
+    is_named, is_number = column.may_be(Role.RATER), column.kind is Kind.NUMBER
+    no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or column.may_be(*_DESCRIBES)
+    is_of_systems = column.origin is Origin.POSITION and _are_of_systems(table, column)
+    if no_names or is_of_systems or _stands_beside_people(column, ratings):
         return False
-    if column.origin is Origin.POSITION and _are_of_systems(table, column):
-        return False
-    if _stands_beside_people(column, ratings):
-        return False
-    is_number = column.kind is Kind.NUMBER
-    if is_number and not _may_be_ids(column, is_named=is_named):
-        return False
-    if len(column.values) > _MOST_RATERS and not is_named:
-        return False
-    if column.n_distinct > max(2, len(table) / 2) and not is_named:
-        return False
-    if (
-        column.n_distinct == len(table)
-        and not column.origin
-        and (len(table) > 3 or _is_a_form(ratings))
-    ):
-        return False
-    if column.n_distinct == 1 and not (is_named or column.origin or holds_judges(column.name)):
-        return False
-    return not _is_rated(table, column, ratings)
+    is_rating = _ONE_OF_SEVERAL.search(column.name) or column.may_be(Role.RATING)
+    may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
+    is_known = is_named or column.origin or holds_judges(column.name)
+    is_unique = column.n_distinct == len(table) and not column.origin
+    no_raters = (
+        (is_number and not may_be_ids)
+        or (column.n_distinct > max(2, len(table) / 2) and not is_named)
+        or (is_unique and (len(table) > 3 or _is_a_form(ratings)))
+        or (column.n_distinct == 1 and not is_known)
+    )
+    return not (no_raters or _is_rated(table, column, ratings))
 
 
 def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     """Return whether the values of a column are ratings, and not names of raters."""
-    names = column.rating_words
-    is_number = column.kind is Kind.NUMBER
-    if is_number and not is_identifier(column.name) and _has_siblings(column, ratings):
+    names, is_number = column.rating_words, column.kind is Kind.NUMBER
+    peers = [of for of in ratings if of is not column]
+    # A header shares a part with one of ratings, as expert_a_tone and expert_a_style.
+    has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
+    if is_number and not column.is_identifier and has_sibling:
         return True
-    are_letters = all(len(name) == 1 and name.isalpha() for name in names)
-    if are_letters and names_one_of_several(column.name):
-        return True  # expert_a prefers A or B
-    may_be_letters = are_letters and are_a_row_of_letters(names) and len(ratings) > 1
-    is_ordered = column.order is not None and len(names) > 1 and not column.origin
+    may_be_letters = all(len(of) == 1 and of.isalpha() for of in names) and len(ratings) > 1
+    is_ordered = column.order is not None and not column.origin
     if is_ordered and not is_number and not (may_be_letters and column.may_be(Role.RATER)):
         return True
     # Raters are not called like ratings.
     folded = {name.casefold() for name in names}
     is_score = names_judge(column.name) and any(c.n_distinct == len(table) for c in table.columns)
     return (is_score or not is_number) and any(
-        folded == {word.casefold() for word in other.rating_words}
-        for other in ratings
-        if other is not column and len(other.values) <= _MOST_RATERS
+        folded == {word.casefold() for word in other.rating_words} for other in peers
     )
-
-
-def _may_be_ids(column: CodedColumn, *, is_named: bool) -> bool:
-    """Return whether numbers may be those of raters, and not ratings."""
-    if not column.is_whole or column.origin or not column.can_rate:
-        return column.is_whole
-    is_rating = _ONE_OF_SEVERAL.search(column.name) or column.may_be(Role.RATING)
-    return is_named and not is_rating
-
-
-def _has_siblings(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
-    """Return whether a header shares a part with one of ratings, as expert_a_tone and _style."""
-    return any(distinct_parts([column.name, of.name]) for of in ratings if of is not column)
 
 
 def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     """Return whether a column says who made the file, or holds scores, beside people's ratings."""
     name = plain(column.name)
-    if any(name.endswith(f"_{plain(of.name)}") for of in ratings if of.name):
+    if any(name.endswith(f"_{plain(of.name)}") for of in ratings):
         return True  # as judge_tone beside tone
-    ratings = [of for of in ratings if of is not column]
+    peers = [of for of in ratings if of is not column]
     if column.n_distinct == 1 and not column.origin:
-        return any(who(owner_and_field(of.name)[1]).is_human or names_score(of) for of in ratings)
-    is_score = column.kind is Kind.NUMBER and column.can_rate and names_judge(column.name)
-    return is_score and any(of.who is Who.HUMAN for of in ratings)
+        return any(who(owner_and_field(of.name)[1]).is_human or names_score(of) for of in peers)
+    is_score = column.kind is Kind.NUMBER and names_judge(column.name)
+    return is_score and any(of.who is Who.HUMAN for of in peers)
 
 
 def _are_of_systems(table: CodedTable, position: CodedColumn) -> bool:
@@ -208,10 +176,8 @@ def _are_of_systems(table: CodedTable, position: CodedColumn) -> bool:
 def _is_a_form(ratings: Sequence[CodedColumn]) -> bool:
     """Return whether headers are those of a form, with a column for each item."""
     names = [column.name for column in ratings]
-    if len(names) < 3:
-        return False
-    is_numbered = np.mean([name.rstrip(")]. ")[-1:].isdigit() for name in names]) > 0.7
-    return bool(crossed_parts(names)) or bool(distinct_parts(names)) or bool(is_numbered)
+    n_numbered = sum(name.rstrip(")]. ")[-1:].isdigit() for name in names)
+    return len(names) > 2 and (n_numbered > 0.7 * len(names) or bool(distinct_parts(names)))
 
 
 def _holds_raters(column: CodedColumn) -> bool:
@@ -263,9 +229,8 @@ class _RatingRows:
     def is_named(self) -> bool:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
-        is_judge = holds_judges(rater.name)
         is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
-        return bool(is_named or is_judge or _holds_raters(rater))
+        return bool(is_named or holds_judges(rater.name) or _holds_raters(rater))
 
     def _chosen(self, column: CodedColumn) -> bool:
         return self.choices.takes(column)
@@ -294,7 +259,6 @@ class _RatingRows:
             column
             for column in self.columns
             if column is not self.rater
-            and column.n_distinct < len(self.table) / 2
             and (
                 (column.may_be(Role.RUN) and column.is_whole)
                 or (column.origin is Origin.POSITION and self._holds_judges())
@@ -309,7 +273,6 @@ class _RatingRows:
                 column
                 for column in self.columns
                 if column.may_be(Role.ROUND)
-                and column.is_whole
                 and 1 < column.n_distinct <= 10
                 and not self._chosen(column)
             ),
@@ -318,8 +281,6 @@ class _RatingRows:
 
     def reading(self) -> Reading | None:
         """Return the roles of the columns; None if no columns tell the ratings of a rater apart."""
-        if not self.candidates:
-            return None
         key = self._key()
         if key is None:
             return None
@@ -329,20 +290,29 @@ class _RatingRows:
         if per_item < 1.05 and not self.is_named:
             return None
         rated = self._rated_columns(key, per_item)
-        is_of_header = all(map(names_score, rated)) and not self.is_named
-        if not rated or (is_of_header and not any(map(names_model, self.rater.values[:50]))):
+        if not rated or (all(map(names_score, rated)) and not self.is_named):
             return None
+        ends = [owner_and_field(column.name)[1] for column in rated]
+        is_short = len(rated) > 1 and len(set(ends)) == len(ends)
+        names = ends if is_short else [column.name for column in rated]
+        constant_questions = (
+            column
+            for column in self.columns
+            if column.n_distinct == 1
+            and plain(column.name) in _QUESTIONS
+            and not self._chosen(column)
+        )
         reading = Reading(
             table=self.table,
             items=key.items,
-            rated=[RatedColumn(column, question=name) for column, name in self._named(rated)],
+            rated=[RatedColumn(c, question=name) for c, name in zip(rated, names, strict=True)],
             rater=self.rater,
-            question=key.question or self._constant_question(),
+            question=key.question or next(constant_questions, None),
             run=key.run,
             round=self.round,
             time=next((c for c in self.columns if c.kind is Kind.TIME), None),
             judges_only=self._holds_judges(),
-            judges=self._judges_by_kind(),
+            judges=judges_by_kind(self.table.columns, self.rater),
             not_read=self.not_read,
             notes=self.notes,
         )
@@ -350,62 +320,26 @@ class _RatingRows:
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
 
-    def _constant_question(self) -> CodedColumn | None:
-        """Return the column that names the one question of all ratings."""
-        names = ("question_id", "question", "criterion", "metric", "dimension", "aspect")
-        return next(
-            (
-                column
-                for column in self.columns
-                if column.n_distinct == 1
-                and plain(column.name) in names
-                and not self._chosen(column)
-                and len(column.values[0]) <= _LONGEST_QUESTION
-                and column.n_cells == len(self.table)
-            ),
-            None,
-        )
-
-    def _named(self, rated: Sequence[CodedColumn]) -> list[tuple[CodedColumn, str]]:
-        """Return columns with the questions that their headers name."""
-        ends = [owner_and_field(column.name)[1] for column in rated]
-        is_short = len(rated) > 1 and len(set(ends)) == len(ends)
-        return [(c, end if is_short else c.name) for c, end in zip(rated, ends, strict=True)]
-
-    def _judges_by_kind(self) -> frozenset[str]:
-        names_people = self.choices.options.rater and self.choices.rater_column is None
-        if names_people or self.choices.options.judge:
-            return frozenset()
-        return judges_by_kind(self.table.columns, self.rater)
-
     def _holds_judges(self) -> bool:
         """Return whether all names in the rater column are those of judges."""
-        if self.choices.options.judge and self.rater in self.choices.judges:
+        if self.rater in self.choices.judges:
             return True
-        if self.rater.origin is Origin.POSITION and names_score(self.rater):
+        names = self.rater.rating_words[:50]
+        kinds = {who(name) for name in names}
+        if kinds == {Who.JUDGE} or all(map(_METRIC.search, names)):
             return True
-        kinds = [who(name) for name in self.rater.rating_words[:50]]
-        if kinds and set(kinds) == {Who.JUDGE}:
-            return True
-        if self.is_named and all(map(_METRIC.search, self.rater.rating_words[:50])):
-            return True
-        if not holds_judges(self.rater.name) or not kinds:
-            return False
         if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
-            names = self.rater.values[:50]
-            has_model = any(map(names_model, names))
-            if has_model and (Who.HUMAN in kinds or any(map(is_first_name, names))):
-                return False  # each name says for itself: human_1 beside gpt-4
-            has_scores = any(names_score(of) for of in self.columns if of is not self.rater)
-            return has_model or not (has_scores or all(kind.is_human for kind in kinds))
-        return Who.HUMAN not in kinds
+            # Beside people each name says for itself: human_1 beside gpt-4.
+            are_people = Who.HUMAN in kinds or any(map(is_first_name, names))
+            return any(map(names_model, names)) and not are_people
+        return holds_judges(self.rater.name) and Who.HUMAN not in kinds
 
     def _likelihood(self, reading: Reading, per_item: float) -> float:
         first = reading.rated[0].column
         return float(
             4
             + 2 * self.is_named
-            + 2 * (per_item > _REPEATED and not self.has_copies)
+            + 2 * (per_item > _REPEATED)
             - 4 * self.has_copies
             + 0.5 * names_item(reading.items)
             + 0.5 * first.may_be(Role.RATING)
@@ -424,17 +358,7 @@ class _RatingRows:
             return
         if question is not None and not question.may_be(Role.QUESTION):
             columns = tuple(column.name for column in (*items, question))
-            choice = f"{question.name} is what was asked"
-            reading.forks.append((choice, {"item": columns}))
-        for part in items if len(items) > 1 else ():
-            rest = [column for column in items if column is not part]
-            is_part = (
-                part.kind is Kind.WORD
-                and 1 < part.n_distinct <= _MOST_PARTS < n_distinct(combined(rest))
-                and not part.may_be(Role.SYSTEM, Role.TURN, Role.ITEM, Role.RUN)
-            )
-            if is_part:
-                reading.forks.append((f"{part.name} is part of the item", {"question": part.name}))
+            reading.forks.append((f"{question.name} is what was asked", {"item": columns}))
 
     # The key: the coarsest columns with which a rater rates once.
 
@@ -468,62 +392,74 @@ class _RatingRows:
     def _key(self) -> _ItemKey | None:
         if not self.n_rated:
             return None
-        questions = [] if self.choices.question is None else [self.choices.question]
-        run = [] if self.choices.run is None else [self.choices.run]
         if self.choices.items:
-            return self._key_of_items(self.choices.items, questions, run)
+            return self._key_of_items()
         several, unique = self._parts_of_items()
+        item = min(
+            unique,
+            key=lambda c: (
+                c.origin is Origin.POSITION,
+                not c.may_be(Role.ITEM),
+                c.kind is Kind.TEXT,
+                c.level,
+            ),
+            default=None,
+        )
+        roles = (Role.ITEM, Role.QUESTION, Role.SYSTEM, Role.TURN)
+        pool = sorted(several, key=lambda c: (not c.may_be(*roles), -self._size(c)))
         for depth in (1, 2, 3, 4):
-            keys = [
-                key
-                for columns in combinations(self._pool(several, depth), depth)
-                if (key := self._key_of(list(columns), questions, run)) is not None
-            ]
-            if keys:
-                return min(keys, key=lambda key: self._rank(key, depth))
-            if depth == 1 and (item := self._item_of_each_row(several, unique)) is not None:
-                return _ItemKey([item], next(iter(questions), None), next(iter(run), None), 0)
-        if self.is_named and not unique:
-            return self._key_with_copies(several, questions, run)
+            parts = several if depth == 1 else pool[:_MOST_KEY_COLUMNS]
+            keys = filter(None, map(self._key_of, combinations(parts, depth)))
+            best = min(keys, key=lambda key: self._rank(key, depth), default=None)
+            if best is not None:
+                return best
+            if depth == 1 and item is not None and self._is_rated_once(several):
+                return self._item_key([item])
+        if self.is_named and item is None:
+            # Second ratings of the column that is called like items are errors.
+            items = [column for column in several if column.may_be(Role.ITEM)]
+            self.has_copies = bool(items)
+            return self._item_key([max(items, key=self._size)]) if items else None
         is_respondent = (
             self._size(self.rater) == self.n_rated and len(self.candidates) > _FEWEST_ASKED
         )
-        if not unique or is_respondent:
-            return None
-        item = min(unique, key=lambda c: (not c.may_be(Role.ITEM), c.kind is Kind.TEXT))
-        return _ItemKey([item], next(iter(questions), None), next(iter(run), None), 0)
+        return None if item is None or is_respondent else self._item_key([item])
 
-    def _key_with_copies(
-        self, several: Sequence[CodedColumn], questions: list[CodedColumn], run: list[CodedColumn]
-    ) -> _ItemKey | None:
-        """Return the column that is called like items, whose second ratings are errors."""
-        items = [c for c in several if c.may_be(Role.ITEM) and not c.may_be(Role.QUESTION)]
-        if not items:
-            return None
-        self.has_copies = True
-        item = max(items, key=self._size)
-        base = [item, *questions, *run]
-        return _ItemKey(
-            [item], next(iter(questions), None), next(iter(run), None), self._n_copies(base)
-        )
+    def _item_key(
+        self,
+        items: list[CodedColumn],
+        question: CodedColumn | None = None,
+        run: CodedColumn | None = None,
+    ) -> _ItemKey:
+        """Return the key of items with what options name, or else was found, beside them."""
+        question, run = self.choices.question or question, self.choices.run or run
+        n_copies = self._n_copies([*items, *filter(None, [question, run])])
+        return _ItemKey(items, question, run, n_copies)
 
-    def _key_of_items(
-        self, items: list[CodedColumn], questions: list[CodedColumn], run: list[CodedColumn]
-    ) -> _ItemKey | None:
+    def _key_of_items(self) -> _ItemKey:
         """Return the key of items that an option names, with what completes it."""
-        question, of_run = next(iter(questions), None), next(iter(run), None)
-        base = [*items, *questions, *run]
+        items = self.choices.items
+        base = [*items, *self.chosen_parts]
         if self._is_key(base):
-            return _ItemKey(items, question, of_run, self._n_copies(base))
-        for column in self.runs if not run else ():
-            if self._is_key([*base, column]):
-                return _ItemKey(items, question, column, self._n_copies([*base, column]))
-        for column in self.columns if not questions else ():
-            is_free = not self._chosen(column) and column is not self.rater
-            may_ask = column.may_be(Role.QUESTION) or column.kind is Kind.WORD
-            if is_free and may_ask and column.n_distinct <= 30 and self._is_key([*base, column]):
-                return _ItemKey(items, column, of_run, self._n_copies([*base, column]))
-        return _ItemKey(items, question, of_run, self._n_copies(base))
+            return self._item_key(items)
+        run = next((column for column in self.runs if self._is_key([*base, column])), None)
+        if run is not None:
+            return self._item_key(items, run=run)
+        questions = (
+            column
+            for column in self.columns
+            if (column.may_be(Role.QUESTION) or column.kind is Kind.WORD)
+            and column.n_distinct <= _MOST_QUESTIONS
+            and column is not self.rater
+            and not self._chosen(column)
+            and self._is_key([*base, column])
+        )
+        return self._item_key(items, next(questions, None))
+
+    @cached_property
+    def chosen_parts(self) -> list[CodedColumn]:
+        """Question and run, as far as options name them."""
+        return [*filter(None, [self.choices.question, self.choices.run])]
 
     def _parts_of_items(self) -> tuple[list[CodedColumn], list[CodedColumn]]:
         """Return columns that may name items of several ratings, and those that name each row."""
@@ -557,50 +493,29 @@ class _RatingRows:
 
     def _may_be_part(self, column: CodedColumn) -> bool:
         if self._size(column) == 1:  # the single item of a small file
-            is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING, Role.MEASURE)
-            return is_item and self.n_rated < _FEW_ROWS
+            return column.may_be(Role.ITEM) and self.n_rated < _FEW_ROWS
         if column not in self.candidates or column.may_be(Role.TURN):
             return True
-        if column.may_be(Role.RATING, *_DESCRIBES):
-            return False
         is_word = column.kind is Kind.WORD and column.order is None
-        is_number = column.is_whole and self._size(column) >= _FEWEST_NUMBERS
-        return (
-            column.may_be(Role.ITEM, Role.SYSTEM)
-            or is_word
-            or (is_number and self._is_key([column]))
-        )
+        is_number = self._size(column) >= _FEWEST_NUMBERS and self._is_key([column])
+        is_part = column.may_be(Role.ITEM, Role.SYSTEM) or is_word or is_number
+        return is_part and not column.may_be(Role.RATING, *_DESCRIBES)
 
-    def _pool(self, columns: Sequence[CodedColumn], depth: int) -> Sequence[CodedColumn]:
-        if depth == 1:
-            return columns
-        roles = (Role.ITEM, Role.QUESTION, Role.SYSTEM, Role.TURN)
-        order = sorted(columns, key=lambda c: (not c.may_be(*roles), -self._size(c)))
-        return order[:_MOST_KEY_COLUMNS]
-
-    def _key_of(
-        self, columns: list[CodedColumn], questions: list[CodedColumn], run: list[CodedColumn]
-    ) -> _ItemKey | None:
-        """Return the key that columns make, none of which is redundant; None if they make none."""
-        base = [*questions, *run]
-        if not self._is_key([*columns, *base]):
+    def _key_of(self, columns: Sequence[CodedColumn]) -> _ItemKey | None:
+        """Return the key that columns make; None if they make none."""
+        if not self._is_key([*columns, *self.chosen_parts]):
             return None
-        without = ([c for c in columns if c is not part] for part in columns)
-        if len(columns) > 1 and any(self._is_key([*rest, *base]) for rest in without):
-            return None
-        runs = [] if run else [column for column in columns if column in self.runs]
-        items = [column for column in columns if column not in runs[:1]]
-        if not items:
-            return None
-        of_run = next(iter([*run, *runs]), None)
+        run = next((column for column in columns if column in self.runs), None)
+        items = [column for column in columns if column is not run]
+        questions = [
+            part
+            for part in (items if len(items) > 1 and self.choices.question is None else ())
+            if self._is_question(part, [other for other in items if other is not part])
+        ]
+        questions.sort(key=lambda c: (not c.may_be(Role.QUESTION), self._size(c)))
         question = next(iter(questions), None)
-        n_copies = self._n_copies([*columns, *base])
-        if question is None and len(items) > 1:
-            questions = [c for c in items if self._is_question(c, [o for o in items if o is not c])]
-            questions.sort(key=lambda c: (not c.may_be(Role.QUESTION), self._size(c)))
-            question = next(iter(questions), None)
-            items = [column for column in items if column is not question]
-        return _ItemKey(items, question, of_run, n_copies)
+        items = [column for column in items if column is not question]
+        return self._item_key(items, question, run) if items else None
 
     def _rank(self, key: _ItemKey, depth: int) -> tuple[float, ...]:
         """Return what makes a key worse: texts, many items, unusual names."""
@@ -616,31 +531,16 @@ class _RatingRows:
             sum(len("".join(column.values[:20])) for column in columns),
         )
 
-    def _item_of_each_row(
-        self, several: list[CodedColumn], unique: list[CodedColumn]
-    ) -> CodedColumn | None:
-        """Return the column of items if each was rated once, by whichever rater."""
-        is_rated_by_several = self.n_rated > self._size(self.rater)
-        shared = [
-            column
-            for column in several
-            if 1.5 * self._size(column) < self.n_rated
-            and column.may_be(Role.ITEM)
+    def _is_rated_once(self, several: Sequence[CodedColumn]) -> bool:
+        """Return whether each item was rated once, by whichever of several raters."""
+        is_shared = any(
+            column.may_be(Role.ITEM)
             and not column.may_be(Role.SYSTEM)
             and column.kind is not Kind.TEXT
-        ]
-        ids = [c for c in unique if c.may_be(Role.ITEM) or c.kind is not Kind.TEXT]
-        if not (self.is_named and is_rated_by_several and ids) or shared:
-            return None
-        return min(
-            ids,
-            key=lambda c: (
-                c.origin is Origin.POSITION,
-                not c.may_be(Role.ITEM),
-                c.kind is Kind.TEXT,
-                c.level,
-            ),
+            and 1.5 * self._size(column) < self.n_rated
+            for column in several
         )
+        return self.is_named and self.n_rated > self._size(self.rater) and not is_shared
 
     def _is_question(self, column: CodedColumn, rest: Sequence[CodedColumn]) -> bool:
         """Return whether a part of a key is what was asked: few words, all of them of each item."""
@@ -652,7 +552,7 @@ class _RatingRows:
         n_items = n_distinct(combined(rest)[self.is_rated])
         n_units = n_distinct(combined([*rest, column])[self.is_rated])
         if n_units < 0.8 * n_items * n_values:
-            return is_named and n_values <= _MOST_PARTS and n_items > 2 * n_values
+            return is_named and n_items > 2 * n_values
         if n_items < n_values:
             return False
         is_word = column.kind is Kind.WORD and not any(map(names_model, column.values))
@@ -668,79 +568,61 @@ class _RatingRows:
         measures: list[CodedColumn] = []
         key_columns = (*key.items, key.question, key.run)
         for column in self.candidates:
-            if any(column is of for of in key_columns) or column is self.round:
+            if any(column is of for of in key_columns):
                 continue
             reason = None if self.choices.ratings else self._reason(column, unit, per_item)
             if reason is None:
                 rated.append(column)
                 continue
             self.not_read[column.name] = reason
-            is_question = "?" in column.name or column.who is Who.CRITERION
-            if (
-                reason == OF_ITEM
-                and not column.may_be(*_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME)
-            ) or (reason == _OF_RATER and (is_question or column.may_be(Role.RATING))):
+            is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)
+            of_item = reason == OF_ITEM and not column.may_be(
+                *_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME
+            )
+            if of_item or (reason == _OF_RATER and is_answered):
                 attributes.append(column)
-            elif reason == _MEASUREMENT and column.n_distinct <= _MOST_PARTS:
+            elif reason == _MEASUREMENT:
                 measures.append(column)
-        if not rated and self.is_named and not self.rater.origin:
-            rated = self._nothing_else(attributes, measures)
+        if not rated and not self.rater.origin:
+            # Raters who always agree, or a column named like a measurement.
+            rated = attributes or (measures if len(measures) == 1 else [])
+            for column in rated:
+                del self.not_read[column.name]
         if self.choices.ratings:
             return rated
-        return self._of_one_kind(self._without_decimals(rated), key)
+        repeated = [column for column in rated if column.n_distinct < 0.5 * column.n_cells]
+        decimals = [c for c in rated if repeated and not c.is_whole and c not in repeated]
+        self.not_read |= {c.name: "decimals that hardly repeat, beside ratings" for c in decimals}
+        return self._of_one_kind([c for c in rated if c not in decimals], key)
 
     def _reason(
         self, column: CodedColumn, unit: npt.NDArray[np.int64], per_item: float
     ) -> str | None:
         """Return why a candidate holds no ratings; None if it may."""
-        if any(column is run for run in self.runs):
-            return "a run by its name"
-        if column.who is Who.HUMAN and self._holds_judges() and not self._chosen(column):
-            return OF_ITEM
         peers = [c for c in self.candidates if c is not column]
-        if column.n_distinct == 1 and any(other.n_distinct > 1 for other in peers):
-            return "one value"
         is_constant = per_item == 1 or share_constant(column, unit) == 1
-        if names_score(column) and is_constant and not all(map(names_score, peers)):
-            return OF_ITEM
         is_rating = column.may_be(Role.RATING)
         is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
-        if per_item > _REPEATED and is_constant and not is_only_rating:
-            return OF_ITEM
-        if len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1:
-            return _OF_RATER
-        if column.may_be(Role.MEASURE, Role.FLAG, Role.TIME):
-            return _MEASUREMENT
-        if column.may_be(Role.TURN) and not is_rating:
-            return "an attribute by its name"
-        if column.may_be(Role.SUMMARY) and not is_rating:
-            return "a summary by its name"
+        is_score = names_score(column) and not all(map(names_score, peers))
+        is_of_item = is_constant and (is_score or (per_item > _REPEATED and not is_only_rating))
         is_unordered = column.kind is Kind.WORD and column.order is None
         is_item = column.may_be(Role.ITEM) and not is_rating and is_unordered
-        return "an attribute by its name" if column.may_be(Role.SYSTEM) or is_item else None
-
-    def _nothing_else(
-        self, attributes: list[CodedColumn], measures: list[CodedColumn]
-    ) -> list[CodedColumn]:
-        """Return the ratings of raters who always agree, or a column named like a measurement."""
-        ordered = [c for c in attributes if c.kind is Kind.NUMBER or c.order is not None]
-        rated = ordered or attributes or (measures if len(measures) == 1 else [])
-        for column in rated:
-            del self.not_read[column.name]
-        return rated
-
-    def _without_decimals(self, rated: list[CodedColumn]) -> list[CodedColumn]:
-        """Return the columns without decimals that hardly repeat, if peers do."""
-
-        def repeats(column: CodedColumn) -> bool:
-            return column.n_distinct < 0.5 * column.n_cells
-
-        def is_fine(column: CodedColumn) -> bool:
-            return column.kind is Kind.NUMBER and not column.is_whole and not repeats(column)
-
-        fine = [column for column in rated if is_fine(column)] if any(map(repeats, rated)) else []
-        self.not_read |= {c.name: "decimals that hardly repeat, beside ratings" for c in fine}
-        return [column for column in rated if column not in fine]
+        by_name = "an attribute by its name"
+        reasons = (
+            ("a run by its name", any(column is run for run in self.runs)),
+            (OF_ITEM, column.who is Who.HUMAN and self._holds_judges()),
+            ("one value", column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
+            (OF_ITEM, is_of_item),
+            (
+                _OF_RATER,
+                len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
+            ),
+            (_MEASUREMENT, column.may_be(Role.MEASURE, Role.FLAG, Role.TIME)),
+            (by_name, column.may_be(Role.TURN) and not is_rating),
+            ("a summary by its name", column.may_be(Role.SUMMARY) and not is_rating),
+            (by_name, column.may_be(Role.SYSTEM) or is_item),
+        )
+        return next((reason for reason, applies in reasons if applies), None)
 
     def _of_one_kind(self, rated: list[CodedColumn], key: _ItemKey) -> list[CodedColumn]:
         """Return one rating of each question, or columns that are questions on their own."""
@@ -769,8 +651,7 @@ class _RatingRows:
         strangers = [
             column
             for column in rated
-            if column is not best
-            and column.who is not Who.CRITERION
+            if column.who is not Who.CRITERION
             and 2 * len({*column.values} & {*best.values}) <= len(column.values)
         ]
         self.not_read |= {
@@ -788,7 +669,7 @@ _PEOPLE = {
     *("human", "person", "people", "expert", "crowd", "annotator", "rater", "labeler", "ui"),
     *("annotation", "manual", "user"),
 }
-_TRUE, _FALSE = {"1", "true", "yes", "y"}, {"0", "false", "no", "n"}
+_TRUE = {"1", "true", "yes", "y"}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)")
 """Columns and words for the kind of a rater."""
 
@@ -805,7 +686,7 @@ def judges_by_kind(columns: Iterable[CodedColumn], rater: CodedColumn) -> frozen
         words = [value.casefold() for value in column.values]
         if len(words) < 2:
             continue
-        if _OF_MACHINE.search(plain(column.name)) and {*words} <= _TRUE | _FALSE:
+        if _OF_MACHINE.search(plain(column.name)):
             machines = [word in _TRUE for word in words]
         elif {*words} <= _MACHINES | _PEOPLE:
             machines = [word in _MACHINES for word in words]
@@ -816,7 +697,7 @@ def judges_by_kind(columns: Iterable[CodedColumn], rater: CodedColumn) -> frozen
             {rater.values[code] for code in np.unique(rater.codes[rows])}
             for rows in (is_machine, ~is_machine & rater.has_cell)
         )
-        if judges and people and not judges & people:
+        if judges and not judges & people:
             return frozenset(judges)
     return frozenset()
 

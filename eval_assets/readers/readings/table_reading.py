@@ -103,6 +103,11 @@ class Reading:
         """Whether all ratings are those of judges."""
         return self.judges_only or all(of.is_judge for of in self.rated)
 
+    @property
+    def names_raters(self) -> bool:
+        """Whether a column or a header says who rated."""
+        return self.rater is not None or any(of.rater for of in self.rated)
+
     def uses(self, column: CodedColumn) -> bool:
         """Return whether a column has a role."""
         roles = [self.rater, self.question, self.run, self.round, self.time, *self.items]
@@ -180,16 +185,19 @@ class Choices:
         if self.names is not None:
             return self.names
         single = [of[0] for of in (self.raters, self.judges) if len(of) == 1]
-        return next(
-            (column for column in single if not column.can_rate or self._is_names(column)), None
-        )
-
-    def _is_names(self, column: CodedColumn) -> bool:
-        """Return whether a column that could hold ratings is meant as that of the names."""
         values = {value for of in self.ratings for value in of.rating_words}
-        is_named = column.is_identifier or column.may_be(Role.RATER)
-        is_free = bool(self.ratings) and not any(column is of for of in self.ratings)
-        return is_free and (is_named or not values.issuperset(column.rating_words))
+        # One that could hold ratings is that of the names beside others that do.
+        named = (
+            column
+            for column in single
+            if not column.can_rate
+            or (
+                self.ratings
+                and column not in self.ratings
+                and (column.may_be(Role.RATER) or not values.issuperset(column.rating_words))
+            )
+        )
+        return next(named, None)
 
     @cached_property
     def raters_of_columns(self) -> list[CodedColumn]:
@@ -281,8 +289,7 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
     usable: list[CodedColumn] = []
     not_read = _counts_of_votes(table, choices)
     for column in table.columns:
-        twins = (of for of in usable if not choices.takes(column) and _repeats(table, column, of))
-        twin = next(twins, None)
+        twin = next((of for of in usable if _repeats(table, column, of)), None)
         if column.name in choices.options.ignore:
             not_read[column.name] = "ignored"
         elif choices.takes(column):
@@ -297,9 +304,6 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
             not_read[column.name or "(no name)"] = "an index"
         elif twin is None:
             usable.append(column)
-        elif column.may_be(Role.RATING) and not twin.may_be(Role.RATING):
-            usable[usable.index(twin)] = column
-            not_read[twin.name] = f"repeats {column.name}"
         else:
             not_read[column.name] = f"repeats {twin.name}"
     return usable, not_read
@@ -319,18 +323,13 @@ def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, str]:
         for start in range(len(whole) - width + 1):
             columns = whole[start : start + width]
             total = np.sum([row_numbers(column) for column in columns], axis=0)
-            if not np.isnan(total).any() and _are_counts(columns, total):
+            # Two raters of opposite opinions have one total, too.
+            from_zero = all(np.nanmin(column.numbers) == 0 for column in columns)
+            is_large = np.nanmax(total) > 2 * _HIGHEST_RATING
+            if np.mean(total == np.median(total)) > 0.95 and (from_zero or is_large):
                 reason = "counts of votes: they add up to the same number in every row"
                 return {column.name: reason for column in columns}
     return {}
-
-
-def _are_counts(columns: Sequence[CodedColumn], total: npt.NDArray[np.float64]) -> bool:
-    """Return whether all rows have one total, as two raters of opposite opinions may have, too."""
-    is_same = np.mean(total == np.median(total)) > 0.95
-    from_zero = all(np.nanmin(column.numbers) == 0 for column in columns)
-    are_large = np.nanmax(total) > 2 * _HIGHEST_RATING
-    return bool(is_same and (from_zero or are_large) and np.nanmax(total) > 2)
 
 
 def row_numbers(column: CodedColumn) -> npt.NDArray[np.float64]:
@@ -344,9 +343,7 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
     if not 1 < len(column.values) == len(other.values):
         return False
     is_same_verdict = column.values != other.values and _is_same_verdict(column, other)
-    if column.values != other.values and not (
-        is_same_verdict and column.can_rate and other.can_rate and column.level == other.level
-    ):
+    if column.values != other.values and not is_same_verdict:
         return False
     if n_distinct(combined([column, other])) != n_distinct(column.codes):
         return False
@@ -354,13 +351,10 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
         of_raters = (Who.PERSON, Who.HUMAN, Who.JUDGE)
         if column.who in of_raters and other.who in of_raters:
             return False
-        if other.may_be(Role.ITEM) and column.may_be(Role.RATER):
-            return False
         if not column.level and distinct_parts([column.name, other.name]):
             return False  # two raters of one question, who agree
     same_end = owner_and_field(column.name)[1] == owner_and_field(other.name)[1]
-    is_nested = bool(column.level)
-    return len(table) >= _FEWEST_TO_REPEAT or same_end or is_nested or is_same_verdict
+    return len(table) >= _FEWEST_TO_REPEAT or same_end or is_same_verdict
 
 
 def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:
