@@ -230,7 +230,7 @@ class SliceFigures(FigureRecord):
     model_name: Annotated[str | None, "NULL: over all models"]
     question_id: Annotated[str | None, "NULL: over all questions"]
     n_responses: int
-    n_units: Annotated[int, "with ratings by two raters"]
+    n_units: Annotated[int, "with ratings by two raters; of people, outside the held-out test"]
     alpha: Annotated[float, c.ALPHA]
     mean: Annotated[float, c.MEAN]
     spread: Annotated[float, c.SPREAD]

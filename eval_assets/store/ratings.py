@@ -67,7 +67,7 @@ def ratings_by_kind(
         StoreError: As `human_ratings` and `judge_ratings` raise it.
     """
     check_judges(connection, evaluation)
-    humans = ratings_of_people(connection, evaluation, "human")
+    humans = ratings_of_people(connection, evaluation, "human_outside_test")
     group = next(iter(humans.values())).group
     return {
         "human": humans,

@@ -679,6 +679,8 @@ def test_figures_of_judges_leave_out_the_test_until_it_is_shown(planted: Evaluat
            WHERE rater_kind = 'human' AND slice = 'all' AND model_name IS NULL"""
     )
     assert means == [(n_seen,)]
+    slices = "FROM agreement_by_slice WHERE rater_kind = 'human' AND slice = 'all'"
+    assert planted.rows(f"SELECT max(n_units) {slices}") == [(n_seen,)]
 
     outside = planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement")
     paired = planted.rows("SELECT DISTINCT n_paired FROM score_summary WHERE n_paired IS NOT NULL")
