@@ -53,8 +53,7 @@ _MODULES = {
     "pair_sums": "AgreementGain agreement_gain concordance",
     "question_profile": "AgreementProfile agreement_profile",
     "records": "human_agreement_by_question rating_matrices",
-    "resampling": "Jackknife bootstrap_interval detectable_gain groups_to_detect more_to_decide "
-    "probability_below",
+    "resampling": "Jackknife bootstrap_interval groups_to_detect more_to_decide probability_below",
     "rubric_profile": "OverallProfile overall_profile",
     "significance": "MeanShift holm_p_values least_p_value mean_shift",
 }

@@ -241,7 +241,6 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of all tests
     between, mixed = (by_group(sums, index, n_groups) for sums in (between_units, mixed_units))
     n_pairs = between[:, 0]
     n_kept: Floats = np.bincount(index, between_units[:, 0] * is_kept, n_groups).astype(np.float64)
-    weights = n_kept if n_kept.any() else n_pairs
     share = _share(n_kept.sum(), n_pairs.sum())
     shares_deleted = _share(n_kept.sum() - n_kept, n_pairs.sum() - n_pairs)
     people, people_deleted = figure(between.sum(axis=0)), figures_without_each(between)
@@ -255,10 +254,10 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of all tests
         is_perfect=is_perfect,
     )
     return NonInferiority(
-        people=Jackknife.of(people, people_deleted, weights=weights),
-        judge=Jackknife.of(mixture, own_deleted, weights=weights),
-        gap=Jackknife.of(mixture - people, own_deleted - people_deleted, weights=weights),
-        shortfall=Jackknife.of(float(statistic[-1]), statistic[:-1], weights=weights),
+        people=Jackknife.of(people, people_deleted),
+        judge=Jackknife.of(mixture, own_deleted),
+        gap=Jackknife.of(mixture - people, own_deleted - people_deleted),
+        shortfall=Jackknife.of(float(statistic[-1]), statistic[:-1]),
         n_units=int(paired.sum()),
         margin=float(margins[-1]),
         is_perfect=is_perfect,

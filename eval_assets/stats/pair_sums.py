@@ -118,11 +118,10 @@ def agreement_gain(
     if not np.array_equal(new, old):  # they are equal without a map
         old_sums = by_group(pair_sums(matrix, old, level=level), index, n_groups)
         of_old, old_deleted = figure(old_sums.sum(axis=0)), figures_without_each(old_sums)
-    n_pairs = new_sums[:, 0]
     return AgreementGain(
-        baseline=Jackknife.of(of_old, old_deleted, weights=n_pairs),
-        candidate=Jackknife.of(of_new, new_deleted, weights=n_pairs),
-        gain=Jackknife.of(of_new - of_old, new_deleted - old_deleted, weights=n_pairs),
+        baseline=Jackknife.of(of_old, old_deleted),
+        candidate=Jackknife.of(of_new, new_deleted),
+        gain=Jackknife.of(of_new - of_old, new_deleted - old_deleted),
         n_units=len(new),
         n_changed=len(np.unique(index[new != old])),
     )

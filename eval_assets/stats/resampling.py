@@ -45,10 +45,8 @@ class Jackknife:
         standard_error: NaN if there are fewer than two groups, or if the estimate is undefined
             without one of them.
         n_groups: Groups that were left out in turn.
-        n_effective: Groups of equal weight with the same information, at most `n_groups` (Kish
-            1965). The ends of `ends` have one degree of freedom fewer.
-        df: Degrees of freedom by the inequality of the groups' influences (Satterthwaite 1946), of
-            which the one-sided p-values are: the groups that decide count, not all of them.
+        df: Degrees of freedom by the inequality of the groups' influences (Satterthwaite 1946): the
+            groups that decide count, not all of them.
 
     Examples:
         >>> import numpy as np
@@ -61,29 +59,23 @@ class Jackknife:
     value: float
     standard_error: float
     n_groups: int
-    n_effective: float
     df: int
 
     @classmethod
-    def of(cls, value: float, deleted: Floats, *, weights: Floats | None = None) -> "Jackknife":
+    def of(cls, value: float, deleted: Floats) -> "Jackknife":
         """Return the estimate `value` with the error from its values without each group.
 
         Args:
             value: The estimate.
             deleted: The estimate without each group in turn, shape (n_groups,).
-            weights: Share of each group in the estimate, such as its number of pairs; None if all
-                weigh the same.
         """
         n_groups = len(deleted)
         if n_groups < 2:  # noqa: PLR2004 - one group says nothing about others
-            return cls(value, math.nan, n_groups, n_groups, df=1)
+            return cls(value, math.nan, n_groups, df=1)
         deviations = (deleted - deleted.mean()) ** 2
         squares = float(deviations.sum())
         df = jackknife_df(n_groups, squares=squares, fourth=float((deviations**2).sum()))
-        error = math.sqrt((n_groups - 1) / n_groups * squares)
-        if weights is None:
-            return cls(value, error, n_groups, n_groups, df)
-        return cls(value, error, n_groups, float(weights.sum() ** 2 / (weights**2).sum()), df)
+        return cls(value, math.sqrt((n_groups - 1) / n_groups * squares), n_groups, df)
 
     @property
     def p_above(self) -> float:
@@ -147,63 +139,24 @@ class Jackknife:
 
         Args:
             significance: Two-sided level of the test: 0.05 for a 95 % interval.
-        """
-        reach = self.critical_value(significance=significance) * self.standard_error
-        return self.value - reach, self.value + reach
-
-    def critical_value(self, *, significance: float) -> float:
-        """Return the number of standard errors from zero that is significant; NaN for one group.
 
         Raises:
             ValueError: If `significance` is not in (0, 1).
         """
         if not 0 < significance < 1:
             raise ValueError(f"significance must lie in (0, 1), got {significance:g}")
-        if self.n_groups < 2:  # noqa: PLR2004 - no degree of freedom
-            return math.nan
-        return t_quantile(1 - significance / 2, df=max(self.n_effective - 1, 1))
+        return self.bounds(p_low=significance / 2, p_high=significance / 2)
 
     def scaled_to(self, n_groups: int) -> "Jackknife":
         """Return the estimate with the error to expect of `n_groups` groups."""
         error = self.standard_error * math.sqrt(self.n_groups / n_groups)
         ratio = n_groups / self.n_groups
         df = max(1, min(n_groups - 1, int(self.df * ratio)))
-        return Jackknife(self.value, error, n_groups, self.n_effective * ratio, df)
+        return Jackknife(self.value, error, n_groups, df)
 
     def detectable_by(self, *, p_value: float) -> float:
         """Return the smallest true effect whose one-sided p-value is smaller in 80 % of tries."""
         return self.reach(p_value=p_value) + POWER_QUANTILE * self.standard_error
-
-    def detectable(self, *, significance: float) -> float:
-        """Return the smallest true effect that the test finds in 80 % of tries."""
-        critical = self.critical_value(significance=significance)
-        return (critical + POWER_QUANTILE) * self.standard_error
-
-
-def detectable_gain(standard_error: float, *, n_groups: int, significance: float) -> float:
-    """Return the smallest true gain that a two-sided t test finds in 80 % of tries.
-
-    Args:
-        standard_error: Standard error of the estimated gain.
-        n_groups: Independent groups behind it; the test has one degree of freedom fewer.
-        significance: Two-sided level of the test.
-
-    Returns:
-        The gain, in the unit of the standard error; NaN for fewer than two groups. It falls with
-        the square root of the number of groups.
-
-    Raises:
-        ValueError: If `significance` is not in (0, 1).
-
-    References:
-        Bloom (1995), doi:10.1177/0193841X9501900504.
-
-    Examples:
-        >>> round(detectable_gain(0.02, n_groups=60, significance=0.05), 4)
-        0.0568
-    """
-    gain = Jackknife(0.0, standard_error, n_groups, n_groups, df=max(1, n_groups - 1))
-    return gain.detectable(significance=significance)
 
 
 def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:
@@ -211,7 +164,7 @@ def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:
 
     Args:
         effect: Effect to detect, above 0.
-        detectable: Effect that `n_groups` detect, as from `detectable_gain`.
+        detectable: Effect that `n_groups` detect, as from `Jackknife.detectable_by`.
         n_groups: Groups that detect it.
 
     Returns:

@@ -42,7 +42,7 @@ def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
     scale = train.question.scale
     unchanged = identity_map(scores, scale=scale)
     n_groups = train.n_groups_of(~np.isnan(scores) & ~np.isnan(train.ratings).all(axis=1))
-    undefined = Jackknife(float("nan"), float("nan"), n_groups, n_groups, df=1)
+    undefined = Jackknife(float("nan"), float("nan"), n_groups, df=1)
     if n_groups < MIN_TRAIN_GROUPS:
         reason = f"{n_groups} groups in train have ratings and scores; {MIN_TRAIN_GROUPS} needed"
         return Calibration(unchanged, undefined, "not_evaluable", reason)

@@ -109,7 +109,7 @@ def question_certificate(
     }
     significance, is_read = verdicts.fitness.significance, units.is_in("test")
     gain, n_changed = verdicts.improvement.compared.gain, verdicts.improvement.compared.n_changed
-    detectable = gain.detectable(significance=significance) if n_changed else math.nan
+    detectable = gain.detectable_by(p_value=significance / 2) if n_changed else math.nan
     biases = _biases(test, scores[is_test])
     favoured = {
         **background.favoured.get(version.judge_id, {}),

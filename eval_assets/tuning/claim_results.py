@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 
-from eval_assets.scale import TOLERANCE
 from eval_assets.stats import (
     AgreementGain,
     NonInferiority,
@@ -206,11 +205,6 @@ def judge_improvement(
     gain, groups_wanted = compared.gain, None
     verdict: ImprovementVerdict
     reason = _why_no_gain(test, candidate, baseline, n_train_groups)
-    if not reason and gain.n_effective < MIN_TEST_GROUPS - TOLERANCE:
-        reason = (
-            f"{gain.n_groups} groups in the test differ so much in size that they tell as much as "
-            f"{math.floor(gain.n_effective)}, and {MIN_TEST_GROUPS} are needed"
-        )
     if reason:
         verdict = "not_evaluable"
         if gain.n_groups < MIN_TEST_GROUPS:
@@ -221,7 +215,7 @@ def judge_improvement(
         verdict, reason = "rejected", "agrees less with people than the judge as it stands"
     elif gain.ends(significance=significance)[0] <= 0:
         target = max(coarse_gain(gain.value), RELEASED_STEP)
-        detectable = gain.detectable(significance=significance)
+        detectable = gain.detectable_by(p_value=significance / 2)
         groups_wanted = planned(
             groups_to_detect(target, detectable=detectable, n_groups=gain.n_groups)
         )

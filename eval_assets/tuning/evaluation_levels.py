@@ -13,7 +13,7 @@ TOTAL_SIGNIFICANCE = 0.05
 MOST_EVALUATIONS = 5
 """Evaluations after which a test is spent: the level of the next would detect hardly anything."""
 
-DECISION_RULE = "Satterthwaite's degrees of freedom, 5 evaluations, 24 groups"
+DECISION_RULE = "Satterthwaite's degrees of freedom for both claims, 5 evaluations, 24 groups"
 """Name of the rule that decides an evaluation. It changes with the rule: what an evaluation under
 another name decided is stale."""
 

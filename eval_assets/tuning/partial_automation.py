@@ -124,7 +124,7 @@ def tried_parts(
             # Of the choice and not of the test, which decides by a stricter rule.
             is_confirmable = is_confirmable and statistic.value >= statistic.scaled_to(
                 n_test
-            ).detectable(significance=significance / 2)
+            ).detectable_by(p_value=significance / 4)
             candidates.append(TriedPart(part, compared, is_confirmable))
     return candidates
 

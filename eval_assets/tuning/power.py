@@ -131,13 +131,13 @@ def _with_gain(plan: Plan, units: RatedUnits, candidate: Candidate) -> Plan:
     if not gain.standard_error > 0 or plan.n_groups < 2:  # noqa: PLR2004 - no degree of freedom
         return plan
     scaled = gain.scaled_to(plan.n_groups)
-    detectable = scaled.detectable(significance=plan.level)
+    detectable = scaled.detectable_by(p_value=plan.level / 2)
     target = gain.value if gain.value > 0 else WORTHWHILE_GAIN
     n_groups = groups_to_detect(target, detectable=detectable, n_groups=plan.n_groups)
     plan = replace(plan, detectable_gain=detectable, groups_for_gain=n_groups)
     if plan.n_groups < MIN_TEST_GROUPS or falling_figure(development, scores, baseline):
         return plan
-    reach = scaled.critical_value(significance=plan.level) * scaled.standard_error
+    reach = scaled.reach(p_value=plan.level / 2)
     return replace(plan, chance_improved=_chance(gain, plan.n_groups, reach=reach))
 
 

@@ -74,7 +74,7 @@ def test_errors_come_from_leaving_out_whole_groups() -> None:
     n_groups = len(deleted)
     error = math.sqrt((n_groups - 1) * np.var(deleted))
     assert result.shortfall.standard_error == pytest.approx(error, rel=1e-9)
-    reach = stats.t.ppf(1 - 0.0125, result.shortfall.n_effective - 1) * error
+    reach = stats.t.ppf(1 - 0.0125, result.shortfall.df) * error
     assert result.shortfall.ends(significance=0.025) == pytest.approx(
         (result.shortfall.value - reach, result.shortfall.value + reach), rel=1e-9
     )

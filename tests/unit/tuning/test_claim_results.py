@@ -138,7 +138,7 @@ def test_a_replicate_is_inconclusive_with_how_many_groups_would_decide() -> None
 
     assert result.verdict == "inconclusive"
     assert result.groups_wanted is not None
-    detectable = result.compared.gain.detectable(significance=LEVEL)
+    detectable = result.compared.gain.detectable_by(p_value=LEVEL / 2)
     assert result.groups_wanted >= 40 * (detectable / 0.5) ** 2
     assert f"about {result.groups_wanted} would detect one" in result.reason
 

@@ -39,7 +39,7 @@ def test_what_is_expected_of_a_test_is_near_what_it_then_shows() -> None:
     assert (plan.reading, plan.level) == (1, 0.025)
     assert plan.n_groups == result.n_groups
     assert plan.expected_gain == pytest.approx(result.value, abs=0.1)
-    assert plan.detectable_gain == pytest.approx(result.detectable(significance=0.025), rel=0.3)
+    assert plan.detectable_gain == pytest.approx(result.detectable_by(p_value=0.0125), rel=0.3)
     assert plan.groups_for_gain is not None
     assert plan.groups_for_gain < plan.n_groups
 
@@ -155,11 +155,10 @@ def test_each_prompt_step_asks_about_dev_and_the_best_prompt_about_everything() 
     assert most_requests({"q": units}, Tuning()) == 0
 
 
-def chance(effect: Jackknife, n_groups: int, *, p_value: float, df: float | None = None) -> float:
+def chance(effect: Jackknife, n_groups: int, *, p_value: float) -> float:
     """Return the chance that so many groups find an effect, which is known with an error."""
     error = effect.standard_error * math.sqrt(effect.n_groups / n_groups)
-    df = int(effect.df * n_groups / effect.n_groups) if df is None else df
-    critical = stats.t.ppf(1 - p_value, df)
+    critical = stats.t.ppf(1 - p_value, int(effect.df * n_groups / effect.n_groups))
     spread = math.hypot(error, effect.standard_error)
     return float(stats.norm.cdf((effect.value - critical * error) / spread))
 
@@ -190,9 +189,9 @@ def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -
     assert level == pytest.approx(0.0125)
     assert (plan.n_groups, plan.reading) == (n_test - 5, 1)
     assert plan.expected_gain == gain.value > 0
-    assert plan.detectable_gain == gain.scaled_to(n_test - 5).detectable(significance=level)
+    assert plan.detectable_gain == gain.scaled_to(n_test - 5).detectable_by(p_value=level / 2)
     assert plan.chance_improved == pytest.approx(
-        chance(gain, n_test - 5, p_value=level / 2, df=n_test - 6), abs=1e-6
+        chance(gain, n_test - 5, p_value=level / 2), abs=1e-6
     )
     assert plan.chance_fit == pytest.approx(
         chance(whole.shortfall, n_test - 12, p_value=level / 5), abs=1e-6
