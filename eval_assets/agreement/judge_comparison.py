@@ -30,6 +30,7 @@ from eval_assets.stats import (
     RatingPatterns,
     coefficient_interval,
     prediction_powered_mean,
+    repeated_rater,
 )
 from eval_assets.stats.beside_people import (
     FAIL_SHARE,
@@ -55,10 +56,6 @@ together share it."""
 
 _MOST_DIFFERING = 5
 """Units that are listed because a judge differs most from people on them."""
-
-FEWEST_COPIED, COPY_CHANCE = 20, 0.01
-"""Units from which on equal ratings are a copy, and the chance that a judge of its own gives them.
-"""
 
 
 class JudgeFinding(StrEnum):
@@ -412,12 +409,13 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
             ),
         )
     significance = FIRST_LEVEL / n_judges
+    copied = repeated_rater(unit, people.rater[is_scored], value, score)
     comparison = replace(
         _with_test(comparison, compared, level=significance),
         kappa_people=people_agreement(
             unit, value, score, level=level, confidence=CONFIDENCE, groups=groups
         ),
-        copied=_copied_rater(people, score),
+        copied=None if copied is None else people.rater_ids[copied],
     )
     finding = _finding(comparison, compared, labels, level=significance, may_pass=may_pass)
     return replace(comparison, finding=finding)
@@ -575,26 +573,3 @@ def _repeatability(scores: JudgeScores, groups: Integers) -> Repeatability | Non
         for coefficient in (PairwiseAgreement(within=0), Alpha("interval"))
     )
     return Repeatability(equal.times(-1, plus=1), correlation.times(-1, plus=1), n_runs)
-
-
-def _copied_rater(people: LongRatings, score: Floats) -> str | None:
-    """Return the rater whose ratings a judge repeats; None if there is none.
-
-    A judge that agrees with other raters as often by itself would equal one of all raters on as
-    many units by chance in less than `COPY_CHANCE` of studies.
-    """
-    is_scored = ~np.isnan(score)[people.unit]
-    unit, rater, value = people.unit[is_scored], people.rater[is_scored], people.value[is_scored]
-    is_equal = value == score[unit]
-    n_raters = len(people.rater_ids)
-    n_units = np.bincount(rater, minlength=n_raters)
-    n_differing = np.bincount(rater, ~is_equal, n_raters)
-    for candidate in np.flatnonzero((n_units >= FEWEST_COPIED) & (n_differing == 0)).tolist():
-        is_shared = np.zeros(len(score), dtype=bool)
-        is_shared[unit[rater == candidate]] = True
-        is_other = is_shared[unit] & (rater != candidate)
-        n_others = int(is_other.sum())
-        chance = (int(is_equal[is_other].sum()) + 1) / (n_others + 1)
-        if n_others and n_raters * chance ** int(n_units[candidate]) <= COPY_CHANCE:
-            return people.rater_ids[candidate]
-    return None

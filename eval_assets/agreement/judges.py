@@ -36,7 +36,6 @@ from eval_assets.stats import (
     coefficient_interval,
     judge_human_profile,
     overall_profile,
-    repeated_rater,
 )
 
 Floats = NDArray[np.float64]
@@ -148,6 +147,9 @@ def measure_judges_against_humans(
     filled = [counts for counts in confusion if len(counts)]
     return JudgeHumanMeasures(tuple(rows), pd.concat(filled) if filled else confusion[0])
 
+
+_FEWEST_EQUAL, _FEWEST_VALUES = 20, 3
+"""Units and different values from which on two judges with equal scores repeat each other."""
 
 _CONFUSION = ("human_value", "judge_value", "n_units")
 
@@ -273,11 +275,12 @@ def _kappas(
 def _has_repeated_scores(pooled: list[tuple[RubricQuestion, LongRatings]]) -> bool:
     """Return whether two judges give equal scores throughout, over all questions."""
     scores = np.concatenate([q.scale.to_unit(ratings.matrix()) for q, ratings in pooled])
-    return any(
-        repeated_rater(first[:, np.newaxis], second) is not None
-        for first, second in itertools.combinations(scores.T, 2)
-        if not (np.abs(first - second) > TOLERANCE).any()
-    )
+    for first, second in itertools.combinations(scores.T, 2):
+        shared = first[~np.isnan(first + second)]
+        is_equal = not (np.abs(first - second) > TOLERANCE).any()
+        if is_equal and len(shared) >= _FEWEST_EQUAL and len(np.unique(shared)) >= _FEWEST_VALUES:
+            return True
+    return False
 
 
 def _interpretation(

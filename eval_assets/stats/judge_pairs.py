@@ -12,6 +12,7 @@ from eval_assets.stats._interval_bounds import t_probability
 from eval_assets.stats._numbers import (
     Column,
     Floats,
+    Indices,
     Ratings,
     declared_scale,
     number_arrays,
@@ -85,42 +86,57 @@ def with_judge(ratings: Ratings, judge: Column, *, text: bool = False) -> tuple[
     return values[: human.size].reshape(human.shape), values[human.size :]
 
 
-FEWEST_EQUAL, FEWEST_VALUES = 20, 3
-"""Units and different values from which on equal ratings are no coincidence."""
+FEWEST_COPIED, COPY_CHANCE = 20, 0.01
+"""Units from which on equal ratings are a copy, and the chance that a judge of its own gives them.
+"""
 
 
-def repeated_rater(ratings: Ratings, judge: Column) -> int | None:
-    """Return the column of a rater whose ratings a judge repeats, None if there is none.
+def repeated_rater(unit: Indices, rater: Indices, value: Floats, scores: Floats) -> int | None:
+    """Return the rater whose ratings a judge repeats, None if there is none.
 
-    All scores of the units that both rated are equal, of at least `FEWEST_EQUAL` units and
-    `FEWEST_VALUES` values. A judge made from a rater's labels agrees with that rater alone.
+    A judge that agrees with the other raters of that rater's units as often by itself would equal
+    one of all raters throughout by chance in less than `COPY_CHANCE` of studies.
 
     Args:
-        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
-        judge: The judge's scores of shape (n_units,), NaN if missing.
+        unit: Index of the unit of each human rating, shape (n_ratings,).
+        rater: Index of its rater, likewise.
+        value: The rating, likewise.
+        scores: The judge's scores of shape (n_units,), NaN if missing.
 
     Returns:
-        The index of the first such rater.
+        The index of the first such rater, of at least `FEWEST_COPIED` units.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If there is not one unit and one rater for each rating.
 
     References:
         docs/methods.md, section A^HA, this project's own rule.
 
     Examples:
-        >>> values = np.arange(20.0) % 3
-        >>> repeated_rater(np.stack([values + 1, values], axis=1), values)
+        >>> unit, rater = np.divmod(np.arange(60), 2)
+        >>> value = unit % 3.0 + (rater == 0)
+        >>> repeated_rater(unit, rater, value, np.arange(30) % 3.0)
         1
-        >>> repeated_rater(values[:19, None], values[:19]) is None
-        True
     """
-    human, scores = with_judge(ratings, judge)
-    is_shared = ~(np.isnan(human) | np.isnan(scores)[:, np.newaxis])
-    is_equal = is_shared.any(axis=0) & ~(is_shared & (human != scores[:, np.newaxis])).any(axis=0)
-    for rater in np.flatnonzero(is_equal & (is_shared.sum(axis=0) >= FEWEST_EQUAL)).tolist():
-        if len(np.unique(scores[is_shared[:, rater]])) >= FEWEST_VALUES:
-            return int(rater)
+    if not unit.shape == rater.shape == value.shape:
+        raise ValueError(
+            f"each of the {len(value)} ratings needs a unit and a rater, got {len(unit)} and "
+            f"{len(rater)}"
+        )
+    is_scored = ~np.isnan(scores)[unit]
+    unit, rater, value = unit[is_scored], rater[is_scored], value[is_scored]
+    is_equal = value == scores[unit]
+    n_units = np.bincount(rater)
+    n_differing = np.bincount(rater, ~is_equal)
+    for candidate in np.flatnonzero((n_units >= FEWEST_COPIED) & (n_differing == 0)).tolist():
+        is_shared = np.zeros(len(scores), dtype=bool)
+        is_shared[unit[rater == candidate]] = True
+        is_other = is_shared[unit] & (rater != candidate)
+        n_others = int(is_other.sum())
+        chance = (int(is_equal[is_other].sum()) + 1) / (n_others + 1)
+        n_raters = np.count_nonzero(n_units)
+        if n_others and n_raters * chance ** int(n_units[candidate]) <= COPY_CHANCE:
+            return int(candidate)
     return None
 
 

@@ -245,8 +245,9 @@ def without_repeated_ratings(
     """Return the candidates that repeat no rater's ratings, and rows for the others."""
     valid: list[Candidate] = []
     rows: list[Row] = []
+    unit, rater = np.nonzero(~np.isnan(units.ratings))
     for candidate in candidates:
-        if repeated_rater(units.ratings, candidate.raw) is None:
+        if repeated_rater(unit, rater, units.ratings[unit, rater], candidate.raw) is None:
             valid.append(candidate)
         else:
             reason = "its scores equal the ratings of one rater on all responses that both rated"

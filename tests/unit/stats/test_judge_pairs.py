@@ -202,11 +202,33 @@ def test_it_reproduces_what_the_authors_publish(name: str) -> None:
         assert f"{actual.winning_rate:.2f} {actual.advantage:.2f}" == expected, (name, model)
 
 
-@pytest.mark.parametrize(("n_values", "expected"), [(2, None), (3, 1), (5, 1)])
-def test_a_rater_is_repeated_from_three_values_on(n_values: int, expected: int | None) -> None:
-    values = np.arange(30.0) % n_values
+@pytest.mark.parametrize("n_values", [2, 5])
+def test_a_rater_whose_ratings_are_the_judges_is_repeated(n_values: int) -> None:
+    rng = np.random.default_rng(4)
+    copied = rng.integers(0, n_values, 60).astype(float)
+    other = np.where(rng.random(60) < 0.6, copied, rng.integers(0, n_values, 60))
+    unit, rater = np.repeat(np.arange(60), 2), np.tile([0, 1], 60)
+    value = np.stack([other, copied], axis=1).ravel()
 
-    assert repeated_rater(np.stack([values + 1, values], axis=1), values) == expected
+    assert repeated_rater(unit, rater, value, copied) == 1
+    assert repeated_rater(unit[:38], rater[:38], value[:38], copied) is None
+    with pytest.raises(ValueError, match="each of the 120 ratings needs a unit and a rater"):
+        repeated_rater(unit[1:], rater, value, copied)
+
+
+def test_a_judge_that_is_right_repeats_none_of_many_raters() -> None:
+    """Fifty raters of 24 items each: some equal any good judge on all of theirs."""
+    rng = np.random.default_rng(1)
+    repeated = []
+    for _ in range(30):
+        truth = rng.integers(1, 6, 400).astype(float)
+        unit = np.concatenate([rng.choice(400, 24, replace=False) for _ in range(50)])
+        value, judge = (
+            np.where(rng.random(len(true)) < 0.95, true, rng.integers(1, 6, len(true)))
+            for true in (truth[unit], truth)
+        )
+        repeated.append(repeated_rater(unit, np.repeat(np.arange(50), 24), value, judge))
+    assert repeated == [None] * 30
 
 
 def test_p_values_on_their_threshold_are_discoveries() -> None:
