@@ -130,17 +130,13 @@ def drift_row(
     if not least_p_value(shift.n) <= significance:
         verdict = "not_evaluable"
         reason = f"{shift.n} anchors have both scores, too few for round {round_} to show anything"
-    elif shift.p_value <= significance:
-        verdict = "moved"
+    else:
+        has_moved = shift.p_value <= significance
+        verdict = "moved" if has_moved else "stable"
         reason = (
             f"the same {shift.n} answers are scored {shift.value:+z.2f} "
             f"[{shift.low:+z.2f}, {shift.high:+z.2f}] from what they were"
-        )
-    else:
-        verdict = "stable"
-        reason = (
-            f"the same {shift.n} answers are scored {shift.value:+z.2f} "
-            f"[{shift.low:+z.2f}, {shift.high:+z.2f}] from what they were, which may be chance"
+            f"{'' if has_moved else ', which may be chance'}"
         )
     return {
         "round": round_,

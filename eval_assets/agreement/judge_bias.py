@@ -11,12 +11,9 @@ from eval_assets.catalogue import CONFIDENCE
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats.equal_quality import (
-    FEWEST_ERRORS,
     LEAST_BIAS,
     ValueBias,
-    bias_by_value,
-    errors_above_zero,
-    without_severity,
+    bias_at_equal_quality,
 )
 from eval_assets.stats.group_ratios import mean_difference
 from eval_assets.verdicts import Verdict
@@ -72,8 +69,16 @@ def _of_attribute(
     code, names = _pooled(coded, is_compared, ratings.group)
     if len(names) < 2:  # noqa: PLR2004 - nothing to compare with
         return
-    by_value = _at_equal_quality(
-        ratings, np.where(code >= 0, score, np.nan), code, coded[0], question
+    by_value = bias_at_equal_quality(
+        ratings.unit,
+        ratings.rater,
+        ratings.value,
+        np.where(code >= 0, score, np.nan),
+        code=code,
+        groups=ratings.group,
+        low=question.scale.low,
+        high=question.scale.high,
+        within=coded[0],
     )
     span = question.scale.high - question.scale.low
     for value, name in enumerate(names):
@@ -114,31 +119,6 @@ def _pooled(coded: Coded, is_compared: np.ndarray, group: Integers) -> tuple[Int
         return pooled, [names[k] for k in large]
     pooled[is_rest] = len(large)
     return pooled, [*(names[k] for k in large), OTHER]
-
-
-def _at_equal_quality(
-    ratings: LongRatings, score: Floats, code: Integers, coded: Integers, question: RubricQuestion
-) -> dict[int, ValueBias]:
-    """Return the biases by value; empty where people's agreement does not allow to tell them."""
-    if not len(ratings.unit):
-        return {}
-    # Responses that the judge did not score tell of the raters' severity and agreement as well.
-    levelled = without_severity(ratings.unit, ratings.rater, ratings.value)
-    is_rated = (coded >= 0)[ratings.unit]
-    unit, rated = ratings.unit[is_rated], levelled[is_rated]
-    if not errors_above_zero(unit, rated, coded, ratings.group) >= FEWEST_ERRORS:
-        return {}
-    estimate = bias_by_value(
-        ratings.unit,
-        levelled,
-        score,
-        code,
-        ratings.group,
-        low=question.scale.low,
-        high=question.scale.high,
-        has_bend=len(np.unique(ratings.value)) > 2,  # noqa: PLR2004 - two values have no bend
-    )
-    return {bias.value: bias for bias in estimate}
 
 
 def _state(bias: ValueBias | None, *, least: float) -> Verdict:

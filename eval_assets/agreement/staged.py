@@ -18,14 +18,6 @@ Stage = Literal["both", "one"]
 
 
 @dataclass(frozen=True)
-class StageDecision:
-    """The next stage, with the reason."""
-
-    stage: Stage
-    reason: str
-
-
-@dataclass(frozen=True)
 class StageChange:
     """From which unit on which judges of the pair are asked; a row of `staged_mode`.
 
@@ -43,8 +35,8 @@ class StageChange:
 
 def next_stage(
     stage: Stage, *, kappa: float, exact_agreement: float, n_units: int, staged: Staged
-) -> StageDecision:
-    """Return the next stage: one judge, or two.
+) -> tuple[Stage, str]:
+    """Return the next stage, one judge or two, with the reason.
 
     An undefined kappa never leads to one judge: twenty equal scores show no ability to tell
     responses apart. Nor does it lead back to two as long as the judges agree.
@@ -59,9 +51,9 @@ def next_stage(
         staged: The thresholds.
 
     Examples:
-        >>> next_stage("both", kappa=0.9, exact_agreement=0.95, n_units=100, staged=Staged()).stage
+        >>> next_stage("both", kappa=0.9, exact_agreement=0.95, n_units=100, staged=Staged())[0]
         'one'
-        >>> next_stage("one", kappa=0.6, exact_agreement=0.8, n_units=20, staged=Staged()).stage
+        >>> next_stage("one", kappa=0.6, exact_agreement=0.8, n_units=20, staged=Staged())[0]
         'both'
     """
     limits = (staged.kappa, staged.revert_below)
@@ -69,19 +61,18 @@ def next_stage(
     match stage:
         case "both":
             if n_units < staged.window:
-                return StageDecision("both", f"{n_units} of {staged.window} units are judged")
+                return "both", f"{n_units} of {staged.window} units are judged"
             if kappa >= staged.kappa - TOLERANCE:
-                return StageDecision("one", f"kappa {kappa_text}, {staged.kappa:g} is enough")
-            return StageDecision("both", f"kappa {kappa_text}, {staged.kappa:g} is needed")
+                return "one", f"kappa {kappa_text}, {staged.kappa:g} is enough"
+            return "both", f"kappa {kappa_text}, {staged.kappa:g} is needed"
         case "one":
             if n_units < FEWEST_SPOT_CHECKS:
-                return StageDecision("one", f"{n_units} of {FEWEST_SPOT_CHECKS} spot checks")
+                return "one", f"{n_units} of {FEWEST_SPOT_CHECKS} spot checks"
             differ = math.isnan(kappa) and exact_agreement < 1 - TOLERANCE
             if differ or kappa < staged.revert_below - TOLERANCE:
-                return StageDecision(
-                    "both", f"kappa on spot checks {kappa_text}, {staged.revert_below:g} is needed"
-                )
-            return StageDecision("one", f"kappa on spot checks {kappa_text}")
+                needed = f"{staged.revert_below:g} is needed"
+                return "both", f"kappa on spot checks {kappa_text}, {needed}"
+            return "one", f"kappa on spot checks {kappa_text}"
         case _ as unreachable:
             assert_never(unreachable)
 

@@ -179,17 +179,17 @@ async def judge_in_stages(
         latest = pairs[-staged.window :]
         kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
         n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in latest)
-        decision = next_stage(
+        following, reason = next_stage(
             stage,
             kappa=kappa.value,
             exact_agreement=n_same / len(latest) if latest else math.nan,
             n_units=kappa.n_units,
             staged=staged,
         )
-        if decision.stage != stage:
-            stage, pairs = decision.stage, []
+        if following != stage:
+            stage, pairs = following, []
             n_done = start + len(window)
-            changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, decision.reason))
+            changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, reason))
     return tuple(changes)
 
 

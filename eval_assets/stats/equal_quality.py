@@ -117,6 +117,50 @@ def errors_above_zero(
     return float(covariance.mean() / error) if error > TIE else math.nan
 
 
+def bias_at_equal_quality(  # noqa: PLR0913 - people, the judge, the attribute and the scale
+    unit: Indices,
+    rater: Indices,
+    values: Floats,
+    judge: Floats,
+    *,
+    code: Indices,
+    groups: npt.ArrayLike,
+    low: float,
+    high: float,
+    within: Indices | None = None,
+) -> dict[int, ValueBias]:
+    """Return a judge's bias by value of an attribute, from people's ratings as they gave them.
+
+    Responses that the judge did not score tell of the raters' severity and agreement as well.
+
+    Args:
+        unit: Unit of each human rating, ascending.
+        rater: Its rater.
+        values: The ratings.
+        judge: Score of each unit, NaN if missing.
+        code: Value of each unit, numbered from 0.
+        groups: Group of each unit, numbered from 0.
+        low: Lowest value of the scale.
+        high: Highest.
+        within: Finer values within which people must agree, negative for none; None: `code`.
+
+    Returns:
+        Empty where people do not agree enough within values for a bias to be told.
+    """
+    if not len(unit):
+        return {}
+    levelled, within = without_severity(unit, rater, values), code if within is None else within
+    has_value = (within >= 0)[unit]
+    errors = errors_above_zero(unit[has_value], levelled[has_value], within, groups)
+    if not errors >= FEWEST_ERRORS:
+        return {}
+    has_bend = len(np.unique(values)) > _FEWEST_VALUES  # two values have no bend
+    estimate = bias_by_value(
+        unit, levelled, judge, code, groups, low=low, high=high, has_bend=has_bend
+    )
+    return {bias.value: bias for bias in estimate}
+
+
 def bias_by_value(  # noqa: PLR0913 - people, the judge, the attribute and the scale
     unit: Indices,
     ratings: Floats,

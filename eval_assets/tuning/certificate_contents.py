@@ -17,10 +17,8 @@ from eval_assets.stats import (
     judge_human_agreement,
 )
 from eval_assets.stats.equal_quality import (
-    FEWEST_ERRORS,
     ValueBias,
-    bias_by_value,
-    errors_above_zero,
+    bias_at_equal_quality,
     without_severity,
 )
 from eval_assets.tuning.certificate import (
@@ -211,20 +209,17 @@ def _biases(test: RatedUnits, scores: Floats) -> dict[str, ValueBias]:
     unit, rater = np.nonzero(~np.isnan(test.ratings))
     if len(names) < 2 or not test.question.has_order:  # noqa: PLR2004 - nothing to compare with
         return {}
-    levelled = without_severity(unit, rater, test.ratings[unit, rater])
-    if not errors_above_zero(unit, levelled, code, test.group_codes) >= FEWEST_ERRORS:
-        return {}
-    estimates = bias_by_value(
+    biases = bias_at_equal_quality(
         unit,
-        levelled,
+        rater,
+        test.ratings[unit, rater],
         scores,
-        code,
-        test.group_codes,
+        code=code,
+        groups=test.group_codes,
         low=test.question.scale.low,
         high=test.question.scale.high,
-        has_bend=not test.question.scale.is_binary,
     )
-    return {str(names[bias.value]): bias for bias in estimates}
+    return {str(names[value]): bias for value, bias in biases.items()}
 
 
 def _cautions(verdicts: Verdicts, test: RatedUnits, background: Background) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, Protocol, get_args
@@ -17,8 +17,12 @@ from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.claim_results import MIN_TEST_GROUPS
-from eval_assets.tuning.evaluation_levels import MOST_EVALUATIONS, evaluation_significance
-from eval_assets.tuning.history import SHOWN, HeldOutEvaluation, QuestionTest, content_hash
+from eval_assets.tuning.evaluation_levels import (
+    DECISION_RULE,
+    MOST_EVALUATIONS,
+    evaluation_significance,
+)
+from eval_assets.tuning.history import SHOWN, HeldOutEvaluation, QuestionTest
 from eval_assets.tuning.partial_automation import (
     OTHER_JUDGES,
     JudgePart,
@@ -41,6 +45,7 @@ from eval_assets.tuning.verdicts_of_test import (
 from eval_assets.tuning.versions import (
     JudgeVersion,
     fingerprints_of,
+    json_hash,
     labels_hash,
     scores_hash,
 )
@@ -368,12 +373,12 @@ def due_evaluation(
 def _content(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
     """Return the fingerprint of everything that an evaluation of these candidates looks at."""
     test, is_test = units.part("test"), units.is_in("test")
-    return content_hash(
-        [candidate.version for candidate in candidates],
-        scores=[scores_hash(test, candidate.scores[is_test]) for candidate in candidates],
-        labels=labels_hash(test),
-        parts=parts_of(candidates),
+    scores = sorted(
+        (candidate.version.definition_hash, scores_hash(test, candidate.scores[is_test]))
+        for candidate in candidates
     )
+    parts = {judge: asdict(part) for judge, part in parts_of(candidates).items()}
+    return json_hash([DECISION_RULE, scores, labels_hash(test), parts])
 
 
 def with_tested_parts(

@@ -15,7 +15,6 @@ from eval_assets.tuning.verdicts_of_test import Row
 from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
-    json_hash,
     version_from_json,
 )
 
@@ -167,19 +166,6 @@ class QuestionTest:
         if {_identity(v) for v in candidates} != {_identity(v) for v in last.candidates}:
             return True
         return n_groups >= GROWTH * len(last.groups)
-
-
-def content_hash(
-    candidates: Sequence[JudgeVersion],
-    *,
-    scores: Sequence[str],
-    labels: str,
-    parts: Mapping[str, JudgePart],
-) -> str:
-    """Return the fingerprint of everything that an evaluation depends on."""
-    scores_of_versions = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
-    tested = [[judge, asdict(part)] for judge, part in sorted(parts.items())]
-    return json_hash([DECISION_RULE, scores_of_versions, labels, *([tested] if tested else [])])
 
 
 def accepted_version(

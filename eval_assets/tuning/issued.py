@@ -20,7 +20,6 @@ from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
     changed_since,
-    expiry,
     fingerprints_of,
     is_read_again,
 )
@@ -152,7 +151,9 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 "its scores of the same responses have changed" if judge in drifted else "",
                 changed_since(certificate.evidence, now),
                 _larger_margin(_verdicts(evaluation, judge, number), certificate, margin),
-                expiry(certificate.valid_until, today=today) if now else "",
+                f"its validity ended on {certificate.valid_until}"
+                if now and today.date().isoformat() > certificate.valid_until
+                else "",
             ]
         elif evidence is not None:
             reasons += [excluded, changed_since(evidence, now and replace(now, models_returned=()))]
@@ -270,9 +271,8 @@ def _row(
         stale_because=stale,
         claim=claim,
         share=share,
-        doubt_source=None if part is None else part.doubt_source,
-        doubt_threshold=None if part is None else part.doubt_threshold,
         groups_wanted=groups_wanted,
+        **({} if part is None else vars(part)),
     )
 
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -265,14 +264,3 @@ def is_read_again(
 def _hash_of_rows(units: RatedUnits, values: Sequence[object]) -> str:
     """Return the SHA-256 of the JSON of every response and the JSON of its value, by response."""
     return json_hash(sorted(zip(units.response_ids.tolist(), map(json.dumps, values), strict=True)))
-
-
-def expiry(valid_until: str, *, today: datetime) -> str:
-    """Return why a certificate is no longer valid if that is its age alone; else nothing.
-
-    Examples:
-        >>> expiry("2026-11-20", today=datetime(2026, 11, 21))
-        'its validity ended on 2026-11-20'
-    """
-    is_valid = today.date().isoformat() <= valid_until
-    return "" if is_valid else f"its validity ended on {valid_until}"

@@ -25,9 +25,11 @@ from eval_assets.config.judges import Staged
 def test_a_stage_changes_only_on_evidence(
     stage: Stage, kappa: float, exact: float, n: int, expected: Stage
 ) -> None:
-    decision = next_stage(stage, kappa=kappa, exact_agreement=exact, n_units=n, staged=Staged())
-    assert decision.stage == expected
-    assert decision.reason
+    following, reason = next_stage(
+        stage, kappa=kappa, exact_agreement=exact, n_units=n, staged=Staged()
+    )
+    assert following == expected
+    assert reason
 
 
 def test_spot_checks_are_exactly_the_share_and_the_same_in_any_order() -> None:

@@ -19,9 +19,7 @@ from eval_assets.tuning.history import (
     QuestionTest,
     accepted_version,
     certified_version,
-    content_hash,
 )
-from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import certificate
 
@@ -96,17 +94,6 @@ def test_new_labels_alone_do_not_use_up_the_seal(
         QuestionTest.of([reading(1)]).is_due(candidates, n_groups=n_groups, on_request=on_request)
         == due
     )
-
-
-def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
-    base = content_hash([GPT, MAPPED], scores=["a", "b"], labels="l", parts={})
-
-    assert content_hash([MAPPED, GPT], scores=["b", "a"], labels="l", parts={}) == base
-    assert content_hash([GPT, MAPPED], scores=["b", "a"], labels="l", parts={}) != base
-    assert content_hash([GPT, MAPPED], scores=["a", "b"], labels="m", parts={}) != base
-    assert content_hash([GPT], scores=["a"], labels="l", parts={}) != base
-    parts = {"gpt": JudgePart("haiku", 1.0)}
-    assert content_hash([GPT, MAPPED], scores=["a", "b"], labels="l", parts=parts) != base
 
 
 def test_a_reading_survives_json() -> None:

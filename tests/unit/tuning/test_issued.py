@@ -92,6 +92,16 @@ def test_a_certificate_holds_while_nothing_changes() -> None:
     )
 
 
+def test_a_certificate_ends_with_its_validity() -> None:
+    held = reading(1, FIRST)
+    certificate = held.certificates["gpt"]
+    yesterday = (NOW - timedelta(days=1)).date().isoformat()
+    ended = {"gpt": certificate.model_copy(update={"valid_until": yesterday})}
+
+    [row] = rows(replace(held, certificates=ended))
+    assert row["stale_because"] == f"its validity ended on {yesterday}"
+
+
 def test_verdicts_of_an_earlier_rule_are_stale() -> None:
     fit, unfit = reading(1, FIRST), reading(1, OTHER, certified=False, fitness="unfit")
     earlier = replace(fit, candidates=(FIRST, OTHER), rows=(*fit.rows, *unfit.rows), rule="")

@@ -14,7 +14,6 @@ from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
     changed_since,
-    expiry,
     is_read_again,
     labels_hash,
     number_version,
@@ -118,9 +117,7 @@ def test_a_certificate_goes_stale_with_what_it_rests_on(
     assert changed_since(evidence, now) == message
 
 
-def test_a_certificate_ends_with_its_validity_and_with_its_judge() -> None:
-    assert not expiry("2026-11-21", today=TODAY)
-    assert "ended on 2026-11-20" in expiry("2026-11-20", today=TODAY)
+def test_a_certificate_ends_with_its_judge() -> None:
     assert "no longer declared" in changed_since(Fingerprints("f", "", "", ""), None)
 
 
