@@ -188,5 +188,4 @@ def _deviation(values: NDArray[np.float64], is_chosen: NDArray[np.bool_]) -> flo
 
 
 def _is_rated_twice(ratings: NDArray[np.float64]) -> NDArray[np.bool_]:
-    is_rated_twice: NDArray[np.bool_] = np.count_nonzero(~np.isnan(ratings), axis=1) > 1
-    return is_rated_twice
+    return np.asarray(np.count_nonzero(~np.isnan(ratings), axis=1) > 1)
