@@ -76,8 +76,8 @@ def current_test(ledger: EvaluationLedger, units: RatedUnits) -> QuestionTest:
     Evaluations of the same test count in every folder on the ledger.
     """
     responses = units.part("test").texts_by_response()
-    others = ledger.evaluations_elsewhere(units.question.id)
-    same_test = [evaluation for evaluation in others if evaluation.is_of(responses)]
+    foreign_evaluations = ledger.evaluations_elsewhere(units.question.id)
+    same_test = [evaluation for evaluation in foreign_evaluations if evaluation.is_of(responses)]
     return QuestionTest.of(ledger.evaluations(units.question.id), same_test)
 
 
