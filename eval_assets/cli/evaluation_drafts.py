@@ -490,44 +490,28 @@ def _rubric(tables: RatingTables) -> list[dict[str, object]]:
 
 def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
     """Return how files were read."""
-    people, judges = (
-        [str(name) for name in of.unique()]
-        for of in (tables.ratings["rater"], tables.scores["judge"])
-    )
-    parts = [
-        *(
-            [f"{counted(len(tables.ratings), 'rating')} by {listed_briefly(people)}"]
-            if people
-            else []
-        ),
-        *(
-            [f"{counted(len(tables.scores), 'score')} by {listed_briefly(judges)}"]
-            if judges
-            else []
-        ),
+    rated = [
+        f"{counted(len(of), noun)} by {listed_briefly([*map(str, of[owner].unique())])}"
+        for of, noun, owner in (
+            (tables.ratings, "rating", "rater"),
+            (tables.scores, "score", "judge"),
+        )
+        if len(of)
     ]
     text = _guessed_text(tables) if writes_responses else None
     guesses = [f"{q.scale.described()} ({q.id})" for q in tables.questions if q.scale_guessed]
-    off = [
-        f"{name} scores on another scale ({of.described()})"
-        for name, of in tables.judge_scales.items()
-    ]
-    return [
-        f"read {' and '.join(parts)}.",
-        *(
-            [f"scale guessed from the ratings: {'; '.join(guesses)}. Correct it in {FILE}."]
-            if guesses
-            else []
-        ),
-        *([f"response_text is {text}. Correct it in {_RESPONSES}."] if text else []),
-        *(f"{note}." for note in (*off, *tables.notes)),
-        *(
-            f"not read: {name}: {reason}."
-            for name, reason in tables.not_read.items()
-            if reason not in (METRIC, UNLIKE)  # the notes say so
-        ),
-        *(f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts),
-    ]
+    notes = [f"read {' and '.join(rated)}."]
+    if guesses:
+        notes.append(f"scale guessed from the ratings: {'; '.join(guesses)}. Correct it in {FILE}.")
+    if text:
+        notes.append(f"response_text is {text}. Correct it in {_RESPONSES}.")
+    for name, scale in tables.judge_scales.items():
+        notes.append(f"{name} scores on another scale ({scale.described()}).")
+    notes += [f"{note}." for note in tables.notes]
+    for name, reason in tables.not_read.items():
+        if reason not in (METRIC, UNLIKE):  # the notes say so
+            notes.append(f"not read: {name}: {reason}.")
+    return notes + [f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts]
 
 
 def _texts_in(paths: Sequence[Path]) -> Rows:

@@ -18,7 +18,6 @@ import pandas as pd
 from eval_assets.errors import InputProblem
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.names import (
-    IDENTIFIER,
     Role,
     Who,
     may_be,
@@ -264,16 +263,6 @@ class CodedColumn:
         repeats = self.n_distinct < 0.7 * self.n_cells or self.n_cells < 12
         has_name = self.may_be(Role.RATING) or self.who in (Who.PERSON, Who.HUMAN, Who.JUDGE)
         return repeats or (low >= 0 and not self.counts_rows and has_name)
-
-    @property
-    def is_index(self) -> bool:
-        """Return whether it is a column without a name, as programs write the index of a frame."""
-        return not self.name or bool(re.match(r"unnamed(: ?\d+|$)", self.name.lower()))
-
-    @property
-    def is_identifier(self) -> bool:
-        """Return whether the header is that of ids."""
-        return IDENTIFIER.search(plain(self.name)) is not None
 
     def take(self, rows: npt.NDArray[np.integer]) -> "CodedColumn":
         """Return the column with some of its rows."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
 from eval_assets.config.types import Text
 from eval_assets.errors import InputError, InputProblem, raise_all
@@ -18,6 +17,12 @@ _QUERIES_SHAPE = (
     'Write a list of queries, such as [{"id": 1, "query": "…", '
     '"docs": [{"id": 1, "content": "…"}]}]'
 )
+_MESSAGES = {
+    None: "this is not an object",
+    "id": "the id is not an integer of 64 bits",
+    "content": "the content is empty",
+    "relevant": "this is neither true nor false",
+}
 _REMEDIES = {
     None: _SHAPE,
     "id": "Give it a whole number",
@@ -148,7 +153,12 @@ def _documents(entries: object, file: str, problems: list[InputProblem]) -> list
         try:
             documents[position] = adapter.validate_python(entry)
         except ValidationError as error:
-            for key, message in map(_key_and_message, error.errors()):
+            for details in error.errors():
+                key = str(details["loc"][0]) if details["loc"] else None
+                is_missing, is_text = details["type"] == "missing", details["type"] != "string_type"
+                message = f"the document has no {key}" if is_missing else _MESSAGES[key]
+                if key == "content" and not is_missing:
+                    message = f"the content is {'empty' if is_text else 'not text'}"
                 problems.append(InputProblem(file, position, key, message, _REMEDIES[key]))
     first: dict[int, int] = {}
     for position, document in documents.items():
@@ -156,16 +166,3 @@ def _documents(entries: object, file: str, problems: list[InputProblem]) -> list
             message = f"{document.id} is also the id of document {first[document.id]}"
             problems.append(InputProblem(file, position, "id", message, "Give each its own"))
     return [documents[position] for position in first.values()]
-
-
-def _key_and_message(details: ErrorDetails) -> tuple[str | None, str]:
-    if not details["loc"]:
-        return None, "this is not an object"
-    key = str(details["loc"][0])
-    if details["type"] == "missing":
-        return key, f"the document has no {key}"
-    if key == "id":
-        return key, "the id is not an integer of 64 bits"
-    if key == "relevant":
-        return key, "this is neither true nor false"
-    return key, f"the content is {'not text' if details['type'] == 'string_type' else 'empty'}"

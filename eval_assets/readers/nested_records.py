@@ -207,25 +207,20 @@ def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
     return opened | lists
 
 
-def _with_constant_lists_joined(rows: list[Row]) -> list[Row]:
-    """Return rows in which a list of words that all of them share is one text, as of a judge."""
+def _without_single_lists(rows: list[Row]) -> list[Row]:
+    """Return rows in which a list that never has two parts is its part."""
     first = rows[0]
-    lengths = [len(value) for value in first.values() if isinstance(value, list)]
+    sizes = [len(value) for value in first.values() if isinstance(value, list)]
+    # A list of words that all rows share is one text, as of a judge; others would go with it.
     constant = {
         path: ", ".join(map(str, value))
         for path, value in first.items()
         if isinstance(value, list)
-        and lengths.count(len(value)) == 1 < len(value)  # others would go with it
-        and all(isinstance(part, str) for part in value)
+        and sizes.count(len(value)) == 1 < len(value)
         and len(rows) > _DEEPEST
         and all(row.get(path) == value for row in rows)
     }
-    return [{**row, **constant} for row in rows] if constant else rows
-
-
-def _without_single_lists(rows: list[Row]) -> list[Row]:
-    """Return rows in which a list that never has two parts is its part."""
-    rows = _with_constant_lists_joined(rows)
+    rows = [{**row, **constant} for row in rows] if constant else rows
     lengths: dict[Path, int] = defaultdict(int)
     for row in rows:
         for path, value in row.items():
@@ -272,29 +267,25 @@ def _with_united_lists(rows: list[Row]) -> list[Row]:
 
 def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Path]]:
     """Return lists that are equally long wherever two exist, together; messages are text."""
-    lengths = {
-        path: np.array([len(v) if isinstance(v := row.get(path), list) else -1 for row in rows])
-        for path in lists
-        if not _holds_messages(rows, path)
-    }
+    lengths = {}
+    for path in lists:
+        values = [value if isinstance(value := row.get(path), list) else None for row in rows]
+        first = next(filter(None, values), [None])[0]
+        if not (isinstance(first, dict) and first.keys() >= _MESSAGE):
+            lengths[path] = np.array([-1 if value is None else len(value) for value in values])
     groups: dict[Path, list[Path]] = {}
     for path, length in sorted(lengths.items()):
-        for first, members in groups.items():
-            in_both = (length >= 0) & (lengths[first] >= 0)
-            kinds = {who(".".join(path)), who(".".join(first))}
+        for other, members in groups.items():
+            in_both = (length >= 0) & (lengths[other] >= 0)
+            kinds = {who(".".join(path)), who(".".join(other))}
             if kinds >= {Who.HUMAN, Who.JUDGE}:
                 continue
-            if in_both.any() and (length == lengths[first])[in_both].all():
+            if in_both.any() and (length == lengths[other])[in_both].all():
                 members.append(path)
                 break
         else:
             groups[path] = [path]
     return list(groups.values())
-
-
-def _holds_messages(rows: Sequence[Row], path: Path) -> bool:
-    value = next((v for row in rows if isinstance(v := row.get(path), list) and v), None)
-    return value is not None and isinstance(value[0], dict) and set(value[0]) >= _MESSAGE
 
 
 def _shorten_names(table: CodedTable) -> None:
@@ -336,7 +327,13 @@ def with_choices(table: CodedTable) -> CodedTable:
             continue
         if name and (words <= _TICKS | _NO_TICKS or words == {name[2].casefold()}):
             groups[name[1]].append((column, name[2]))
-    for prefix, choices in [*groups.items(), *_with_one_start(groups)]:
+    # Columns with the same first word, of which each names a value of several words.
+    starts: dict[str, list[tuple[CodedColumn, str]]] = defaultdict(list)
+    for column in (column for choices in groups.values() for column, _ in choices):
+        start = re.split(r"[ ._:-]+", column.name, maxsplit=1)
+        starts[start[0]].append((column, start[-1]))
+    long_groups = [of for of in starts.items() if len(of[1]) >= _FEWEST_CHOICES]
+    for prefix, choices in [*groups.items(), *long_groups]:
         table = _chosen(table, prefix, choices)
     crossed = [
         column
@@ -353,17 +350,6 @@ def with_choices(table: CodedTable) -> CodedTable:
     ]
     note = f"a cross in {', '.join(column.name for column in crossed)} is a yes, a blank a no"
     return replace(table, columns=columns, notes=(*table.notes, note))
-
-
-def _with_one_start(
-    groups: Mapping[str, Sequence[tuple[CodedColumn, str]]],
-) -> list[tuple[str, list[tuple[CodedColumn, str]]]]:
-    """Return columns with the same first word, of which each names a value of several words."""
-    starts: dict[str, list[tuple[CodedColumn, str]]] = defaultdict(list)
-    for column in (column for choices in groups.values() for column, _ in choices):
-        start = re.split(r"[ ._:-]+", column.name, maxsplit=1)
-        starts[start[0]].append((column, start[-1]))
-    return [of for of in starts.items() if len(of[1]) >= _FEWEST_CHOICES]
 
 
 def _chosen(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
@@ -91,7 +90,11 @@ def rated_items(  # noqa: PLR0913 - what is known of items
     group = "" if groups is None else groups.name
     items["group"] = items[group] if group in items else items["item"]
     if evaluation is not None:
-        items["group"] = _groups_of_run(items, evaluation)
+        from eval_assets.readers.responses import read_responses
+
+        responses = read_responses(evaluation)
+        if items["item"].isin(responses["response_id"]).all():
+            items["group"] = items["item"].map(groups_of_responses(responses))
         group = group or "group_id" * (items["group"].nunique() < len(items))
     models = [
         name
@@ -113,9 +116,10 @@ def _add_attributes(
     attributes: set[tuple[str, str]] = set()
     for column in reading.table.columns:
         is_part = len(reading.items) > 1 and column in reading.items
-        if not (is_part or column is groups) and (
-            reading.uses(column) or not _is_attribute(reading, column, codes)
-        ):
+        reason = reading.not_read.get(column.name, "")
+        is_other = reading.uses(column) or column.origin or reason.startswith(_NO_ATTRIBUTES)
+        is_kept = is_part or column is groups
+        if not is_kept and (is_other or share_constant(column, codes) < 1):
             continue
         if not column.can_rate:  # what looks like ratings is named all the same
             attributes.add((reading.table.file, column.name))
@@ -129,13 +133,6 @@ def _add_attributes(
         texts[places[usable]] = column.texts()[first[usable]]
         items[column.name] = texts
     return attributes
-
-
-def _is_attribute(reading: Reading, column: CodedColumn, codes: npt.NDArray[np.integer]) -> bool:
-    reason = reading.not_read.get(column.name, "")
-    if column.origin or reason.startswith(_NO_ATTRIBUTES):
-        return False
-    return not share_constant(column, codes) < 1
 
 
 def _group_column(readings: Sequence[Reading], options: ReadOptions) -> CodedColumn | None:
@@ -171,16 +168,6 @@ def _key_to(table: CodedTable, items: pd.Index) -> CodedColumn | None:
     is_unique = len(column.values) == column.n_cells
     is_key = n_shared >= _SHARED_ITEMS * min(len(column.values), len(items))
     return column if is_unique and is_key else None
-
-
-def _groups_of_run(items: pd.DataFrame, evaluation: Evaluation) -> pd.Series:
-    """Return the groups of the responses of an evaluation, if it has all of the items."""
-    from eval_assets.readers.responses import read_responses
-
-    responses = read_responses(evaluation)
-    if not items["item"].isin(responses["response_id"]).all():
-        return items["group"]
-    return items["item"].map(groups_of_responses(responses))
 
 
 def groups_of_responses(responses: pd.DataFrame) -> pd.Series:

@@ -29,7 +29,7 @@ from eval_assets.readers.references import (
     references_in,
 )
 from eval_assets.readers.sources import joined_tables, tables_of, with_words
-from eval_assets.readers.values import RatingCells, ratings_in
+from eval_assets.readers.values import RatingCells, parsed_ratings
 from eval_assets.scale import Scale
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -88,7 +88,7 @@ class RatedRows:
 
     def ratings(self) -> RatingCells:
         """Return the parsed ratings."""
-        return ratings_in(self.table, *FIELDS["rating"])
+        return parsed_ratings(self.table.text(*FIELDS["rating"]))
 
 
 def rows_of_ratings(table: FileTable, units: References) -> RatedRows:

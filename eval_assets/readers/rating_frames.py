@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputProblem
+from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined
 from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, models_by_company, who
@@ -129,7 +129,15 @@ def _rows_of(
     if not options.rater:
         models = models_by_company([*map(str, raters.categories)])
         flags = [of or name in models for of, name in zip(flags, raters.categories, strict=True)]
-    files = table.files
+    files, rounds = table.files, np.ones(n_rows)
+    if reading.round is not None:
+        # Who has no round in a name, such as Anna - round 2, rated in each of them.
+        first = np.nan if reading.round.origin else 1.0
+        numbers = np.append(np.nan_to_num(reading.round.numbers, nan=first), first)
+        rounds = numbers[reading.round.codes[rows]]
+    # Lines of several sheets name theirs.
+    of_sheets = any(isinstance(line, SheetLine) for line in table.lines[:1])
+    lines: npt.NDArray[Any] = np.array(table.lines, dtype=object if of_sheets else np.int64)[rows]
     return pd.DataFrame(
         {
             "item": coded(items[rows], item_names),
@@ -138,10 +146,10 @@ def _rows_of(
             "run": cells(reading.run, rated.run),
             "cell": cells(column, None),
             "at": cells(reading.time, None),
-            "round": _rounds(reading, rows),
+            "round": rounds,
             "order": rows,
             "file": coded(files.codes[rows], files.values),
-            "line": _lines(table.lines, rows),
+            "line": lines,
             "column": cells(None, column.name),
             "is_judge": np.array([*flags, False])[raters.codes],
         },
@@ -179,25 +187,6 @@ def items_of_rows(reading: Reading, rated: RatedColumn) -> tuple[npt.NDArray[np.
     place = {name: k for k, name in enumerate(unique)}
     of_code = np.where(is_blank, -1, np.array([place[name] for name in names]))
     return of_code[codes], pd.Index(unique, dtype=object)
-
-
-def _rounds(reading: Reading, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
-    if reading.round is None:
-        return np.ones(len(rows))
-    # Who has no round in a name, such as Anna - round 2, rated in each of them.
-    first = np.nan if reading.round.origin else 1.0
-    numbers = np.append(np.nan_to_num(reading.round.numbers, nan=first), first)
-    rounds: npt.NDArray[np.float64] = numbers[reading.round.codes[rows]]
-    return rounds
-
-
-def _lines(lines: Sequence[int], rows: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
-    if isinstance(lines, range):
-        return np.asarray(lines.start + rows * lines.step)
-    # Lines of several sheets name theirs.
-    dtype = np.int64 if not lines or type(lines[0]) is int else object
-    all_lines: npt.NDArray[Any] = np.array([*lines], dtype=dtype)
-    return np.asarray(all_lines[rows])
 
 
 def _is_judge(name: str, reading: Reading, rated: RatedColumn, options: ReadOptions) -> bool:

@@ -1,7 +1,7 @@
 """Files of ratings, of people and of judges, as tables: read by their values, not by names."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from os.path import commonpath
 from pathlib import Path
@@ -35,7 +35,7 @@ from eval_assets.readers.names import (
     is_rating_word,
     who,
 )
-from eval_assets.readers.problems import listed_briefly, nearest
+from eval_assets.readers.problems import input_error, listed_briefly, nearest
 from eval_assets.readers.rated_items import rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
     ONE_QUESTION,
@@ -112,7 +112,16 @@ def read_ratings(
             other, _ = _read(tables, replace(options, **dict[str, Any](changed)), evaluation)
         except (InputError, ExceptionGroup):
             continue
-        doubt = _doubt(readings[0].table, choice, changed, result.columns)
+        table, columns = readings[0].table, result.columns
+        parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
+        # What is no question is part of the item, and what is no rating on its own a rater's.
+        roles = [{"question": "item", "rating": "rater"}.get(name, name) for name in parts]
+        doubt = Doubt(
+            tuple(name for names in parts.values() for name in names),
+            choice,
+            " ".join(option_text(table, name, *of) for name, of in parts.items()),
+            " ".join(option_text(table, role, *columns[role]) for role in roles if columns[role]),
+        )
         doubts.append(doubt)
         alternatives.append((doubt, other))
     for doubt, questions in _other_scales(result, readings[0].table):
@@ -317,7 +326,7 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     table = next(iter([*source.tables, *(of.table for of in source.readings)]), None)
     if table is None:
         message, remedy = "it holds no records", "Name a file with a row for each rating or item"
-        raise _group(InputError(InputProblem(source.files[0], None, None, message, remedy)))
+        raise _group(input_error(source.files[0], message, remedy))
     problems = []
     of_columns = ("item", "rating", "ignore", "question", "model", "group", "run")
     for option in (*of_columns, "rater", "judge"):
@@ -392,9 +401,7 @@ def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
         return refused(reading.table, message, remedy)
     table = max(source.tables, key=len, default=None)
     if table is None:
-        return InputError(
-            InputProblem(source.files[0], None, None, "it holds no table", "Name another file")
-        )
+        return input_error(source.files[0], "it holds no table", "Name another file")
     raise_all([problem for of in source.tables for problem in of.bad_rows], source=table.file)
     if not len(table):
         return refused(table, "it has a header and no rows", "Add the ratings")
@@ -549,29 +556,6 @@ def _columns(
         "group": (group,) if group else (),
         "run": names(of.run for of in readings),
     }
-
-
-# Doubts.
-
-
-def _doubt(
-    table: CodedTable,
-    choice: str,
-    changed: Mapping[str, Any],
-    chosen: Mapping[str, tuple[str, ...]],
-) -> Doubt:
-    columns: list[str] = []
-    options: list[str] = []
-    confirmations: list[str] = []
-    for name, value in changed.items():
-        values = (value,) if isinstance(value, str) else tuple(value)
-        columns += values
-        options.append(option_text(table, name, *values))
-        # What is no question is part of the item, and what is no rating on its own a rater's.
-        role = {"question": "item", "rating": "rater"}.get(name, name)
-        if chosen[role]:
-            confirmations.append(option_text(table, role, *chosen[role]))
-    return Doubt(tuple(columns), choice, " ".join(options), " ".join(confirmations))
 
 
 def _other_scales(

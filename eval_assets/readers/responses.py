@@ -5,9 +5,7 @@ import logging
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -67,7 +65,16 @@ def read_responses(
         ExceptionGroup: Of an InputError for each bad place in any of the files; and for each in
             the labels and recorded scores, so that all can be repaired together.
     """
-    files = [_read_file(path, evaluation) for path in evaluation.responses]
+    files: list[ResponseFile] = []
+    for path in evaluation.responses:
+        try:
+            table = read_table(path, folder=evaluation.folder)
+        except InputError as error:
+            files.append(ResponseFile(_frame({}), [error.problem], some_unread=True))
+            continue
+        for note in table.notes:
+            logger.info("%s: %s", table.file, note)
+        files.append(responses_of(table))
     problems = [problem for file in files for problem in file.problems]
     parts = [file.responses for file in files if len(file.responses)]
     merged = parts[0] if parts else _frame({})
@@ -90,7 +97,12 @@ def read_responses(
             for q in evaluation.rubric
         ]
         unlimited = replace(evaluation, rubric=tuple(rubric))
-        problems += _problems_of_ratings(unlimited, all_responses, some_unread=some_unread)
+        with gathered(problems):
+            read_labels(unlimited, all_responses, some_unread=some_unread)
+        for judge in evaluation.judges:
+            if judge.scores is not None:
+                with gathered(problems):
+                    read_recorded_scores(unlimited, judge, all_responses, some_unread=some_unread)
     raise_all(problems, source="the inputs")
     return merged
 
@@ -110,16 +122,6 @@ class ResponseFile:
     some_unread: bool
 
 
-def _read_file(path: Path, evaluation: Evaluation) -> ResponseFile:
-    try:
-        table = read_table(path, folder=evaluation.folder)
-    except InputError as error:
-        return ResponseFile(_frame({}), [error.problem], some_unread=True)
-    for note in table.notes:
-        logger.info("%s: %s", table.file, note)
-    return responses_of(table)
-
-
 def responses_of(table: FileTable) -> ResponseFile:
     """Return the responses of a file, and its problems."""
     table = _with_pairs(table)
@@ -128,7 +130,13 @@ def responses_of(table: FileTable) -> ResponseFile:
     except InputError as error:
         return ResponseFile(_frame({}), [error.problem], some_unread=True)
     ids = table.stripped(header) if header else keys(table).map(id_of)
-    problems = list(_missing_columns(table)) or _problems(table, ids, header)
+    missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
+    missing += ["model_name"] if table.header_of(*MODEL_NAME) is None else []
+    if missing and (table.columns or len(table)):
+        message = f"there is no column {' and no column '.join(missing)}"
+        problems = [InputProblem(table.file, 1, None, message, "Add it for every row")]
+    else:
+        problems = _problems(table, ids, header)
     problems = sorted([*table.bad_rows, *problems], key=lambda problem: problem.line or 0)
     responses = _responses(table, ids)
     named = responses["response_id"].notna()
@@ -149,20 +157,6 @@ def _with_pairs(table: FileTable) -> FileTable:
     return table.with_columns(columns)
 
 
-def _problems_of_ratings(
-    evaluation: Evaluation, responses: pd.DataFrame, *, some_unread: bool
-) -> list[InputProblem]:
-    """Return problems of labels and recorded scores that do not follow from responses."""
-    problems: list[InputProblem] = []
-    with gathered(problems):
-        read_labels(evaluation, responses, some_unread=some_unread)
-    for judge in evaluation.judges:
-        if judge.scores is not None:
-            with gathered(problems):
-                read_recorded_scores(evaluation, judge, responses, some_unread=some_unread)
-    return problems
-
-
 def _id_header(table: FileTable) -> str | None:
     """Return the column of the ids; None if they are made from the keys."""
     headers = [header for name in RESPONSE_ID if (header := table.header_of(name)) is not None]
@@ -175,15 +169,6 @@ def _id_header(table: FileTable) -> str | None:
         remedy = "Add it, or indicator_id, convo_id, turn_index and seed to make it from"
         raise input_error(table.file, "there is no column response_id", remedy, line=1)
     return headers[0] if headers else None
-
-
-def _missing_columns(table: FileTable) -> Iterator[InputProblem]:
-    missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
-    if table.header_of(*MODEL_NAME) is None:
-        missing.append("model_name")
-    if missing and (table.columns or len(table)):
-        message = f"there is no column {' and no column '.join(missing)}"
-        yield InputProblem(table.file, 1, None, message, "Add it for every row")
 
 
 def _problems(table: FileTable, ids: FileColumn[Any], header: str | None) -> list[InputProblem]:
@@ -211,14 +196,12 @@ def _problems(table: FileTable, ids: FileColumn[Any], header: str | None) -> lis
 
 def _turns(table: FileTable) -> FileColumn[float | None]:
     """Return the turn of each row; NaN if it names none, None if it is not a whole number."""
-    return table.text("turn_index").map(_turn)
 
+    def turn(cell: str | None) -> float | None:
+        number = canonical_number(cell)
+        return math.nan if number is None else float(number) if _TURN.fullmatch(number) else None
 
-def _turn(cell: str | None) -> float | None:
-    number = canonical_number(cell)
-    if number is None:
-        return math.nan
-    return float(number) if _TURN.fullmatch(number) else None
+    return table.text("turn_index").map(turn)
 
 
 def _responses(table: FileTable, ids: FileColumn[Any]) -> pd.DataFrame:

@@ -38,7 +38,7 @@ from eval_assets.readers.references import (
     references_in,
     units_of,
 )
-from eval_assets.readers.values import ratings_in
+from eval_assets.readers.values import parsed_ratings
 from eval_assets.scale import Scale
 
 OF_CONVERSATION = "conversation"
@@ -210,7 +210,7 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> Position
         remedy = f"Name one of them as the model of the judge {judge.id}"
     else:
         if judge.model in present:
-            return np.flatnonzero(models.is_(judge.model))
+            return np.flatnonzero(models.array(bool, lambda model: model == judge.model))
         message = f"no row has the judge_model {quoted(judge.model)}"
         remedy = nearest(judge.model, present) if present else "Add its scores"
     raise input_error(table.file, message, remedy, column="judge_model")
@@ -299,7 +299,8 @@ def _frame(
 
 
 def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
-    cells = ratings_in(scores.table, *SCORE)
+    texts = scores.table.text(*SCORE)
+    cells = parsed_ratings(texts)
     replies = scores.table.text("raw_output").map(
         lambda reply: reply if without_blanks(reply) else None
     )
@@ -323,7 +324,6 @@ def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDAr
     )
     # A score that is not a number is all that is left of a reply that was not kept.
     is_reply = np.isnan(raw) & ~cells.blank & ~has_reply
-    texts = scores.table.text(*SCORE)
     return {
         "score": np.where(status == "ok", raw, np.nan),
         "status": status.astype(object),

@@ -4,8 +4,9 @@ The content of a file decides how it is read, and never its name.
 """
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from os.path import commonprefix
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,10 @@ def content_of_frame(frame: pd.DataFrame) -> FileContent:
         pd.api.types.is_integer_dtype(frame.index.dtype) and frame.index.name is None
     ):
         frame = frame.reset_index(names=[name or "item" for name in frame.index.names])
-    names, notes = header_rows.numbered_names([*map(_header, frame.columns)])
+    # Labels of several levels are joined as a survey joins them.
+    labels = [of if isinstance(of, tuple) else (of,) for of in frame.columns]
+    headers = [": ".join(str(part) for part in of if str(part)) for of in labels]
+    names, notes = header_rows.numbered_names(headers)
     cells = [
         FileColumn.of([_cell(cell) for cell in frame.iloc[:, k].tolist()])
         for k in range(len(names))
@@ -142,13 +146,6 @@ def content_of_frame(frame: pd.DataFrame) -> FileContent:
     columns = header_rows.named_columns(header, cells, file=FRAME)
     lines = range(1, len(frame) + 1)
     return FileContent(FRAME, tables=(("", FileTable(FRAME, columns, lines, notes=tuple(notes))),))
-
-
-def _header(label: Hashable) -> str:
-    """Return a label as the header of a file; those of several levels as a survey joins them."""
-    if isinstance(label, tuple):
-        return ": ".join(str(part) for part in label if str(part))
-    return str(label)
 
 
 def _cell(cell: object) -> object:
@@ -169,16 +166,13 @@ def _without_summary_rows(table: CodedTable) -> CodedTable:
         return table
     lines = ", ".join(map(str, table.lines[n_kept:]))
     note = f"line {lines} not read: it sums up the others"
-    return taken(replace(table, notes=(*table.notes, note)), np.arange(n_kept))
-
-
-def taken(table: CodedTable, rows: np.ndarray) -> CodedTable:
-    """Return the table with some of its rows."""
+    rows = np.arange(n_kept)
     return replace(
         table,
         columns=[column.take(rows) for column in table.columns],
         files=table.files.take(rows),
-        lines=[table.lines[row] for row in rows.tolist()],
+        lines=table.lines[:n_kept],
+        notes=(*table.notes, note),
     )
 
 
@@ -290,12 +284,6 @@ def _joined(tables: Sequence[CodedTable]) -> CodedTable:
     )
 
 
-def _common_start(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    length = next((k for k, letter in enumerate(first) if last[k] != letter), len(first))
-    return first[:length]
-
-
 def _differing(files: Sequence[str]) -> list[str]:
     """Return the part of each path that tells it from the others, without what all share."""
     parts = [[*Path(file).parts[:-1], Path(file).name.split(".")[0]] for file in files]
@@ -303,10 +291,10 @@ def _differing(files: Sequence[str]) -> list[str]:
     for k in range(1, max(map(len, parts)) + 1):
         names = [part[-k] if len(part) >= k else "" for part in parts]
         if len(set(names)) == n_files:
-            end = _common_start([name[::-1] for name in names])[::-1]
+            end = commonprefix([name[::-1] for name in names])[::-1]  # noqa: RUF071 - of letters
             if re.match(r"[_\-. ]", end):
                 names = [name[: -len(end)] for name in names]
-            start = _common_start(names)
+            start = commonprefix(names)  # noqa: RUF071 - of letters
             rest = [name[len(start) :] for name in names]
             if re.search(r"[_\-. ]$", start) and not any(map(str.isdigit, rest)):
                 names = rest

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, without_blanks
+from eval_assets.readers.formats.table import BoolArray, FileColumn, without_blanks
 from eval_assets.scale import BINARY, Level, Scale
 
 FloatArray = npt.NDArray[np.float64]
@@ -299,11 +299,6 @@ def parsed_ratings(cells: FileColumn[str | None]) -> RatingCells:
     return RatingCells(cells, np.array(list(map(_parsed, cells.values)), float).reshape(-1, 4))
 
 
-def ratings_in(table: FileTable, *names: str) -> RatingCells:
-    """Return the parsed cells of the first of these columns that a table has."""
-    return parsed_ratings(table.text(*names))
-
-
 def _parsed(cell: str | None) -> tuple[float, bool, bool, float]:
     """Return value, whether blank, whether true or false, and the highest value."""
     text = without_blanks(cell)
@@ -390,7 +385,12 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     top = max(tops, default=math.nan)
     if values and max(values) <= top:
         return _between(min(0.0, *values) if min(values) < 1 or top == 100 else 1.0, top, values)
-    return _scale_of_numbers(values)
+    if values <= {0.0, 1.0}:
+        return BINARY
+    low, high = min(values), max(values)
+    if low == high:
+        low = min(low, 1.0) if low > 1 else low - 1
+    return _between(low, high, values)
 
 
 def _words_of_one_order(cells: RatingCells, counts: npt.NDArray[np.int64]) -> set[str]:
@@ -427,15 +427,6 @@ def missing_code(cells: RatingCells) -> float:
     return float(values[-1]) if is_rare[-1] and (is_far or is_beyond) and not is_usual else math.nan
 
 
-def _scale_of_numbers(values: set[float]) -> Scale:
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    if values <= {0.0, 1.0}:
-        return BINARY
-    if low == high:
-        low = min(low, 1.0) if low > 1 else low - 1
-    return _between(low, high, values)
-
-
 def wider_scale(scale: Scale) -> Scale | None:
     """Return the next usual scale around a guessed one; None if that is usual itself, or words.
 
@@ -447,13 +438,9 @@ def wider_scale(scale: Scale) -> Scale | None:
     """
     if scale.words is not None or (scale.low, scale.high) in _USUAL_ENDS:
         return None
+    of_values = Scale if scale.values is None else Scale.from_steps
     around = (ends for ends in _USUAL_ENDS if ends[0] <= scale.low and scale.high <= ends[1])
-    ends = next(around, None)
-    if ends is None:
-        return None
-    is_continuous = scale.values is None
-    low, high = ends
-    return Scale(low=low, high=high) if is_continuous else Scale.from_steps(low=low, high=high)
+    return next((of_values(low=low, high=high) for low, high in around), None)
 
 
 def scale_from_one(scale: Scale) -> Scale | None:

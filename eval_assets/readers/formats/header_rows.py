@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Sequence
+from itertools import accumulate, count
 from typing import Any, NamedTuple
 
 from eval_assets.readers.formats.table import FileColumn
@@ -167,7 +167,7 @@ def _with_second_row(
     are_named = len(numeric) > 1 and is_named and sum(map(bool, in_numeric)) >= fewest
     if not are_named and not _is_grid(names, second):
         return None
-    groups = list(_filled_in(names))
+    groups = list(accumulate(names, _last_name))
     is_explained = len({groups[k] for k in numeric}) == len(numeric) > 0 and "" not in [
         names[k] for k in numeric
     ]
@@ -189,23 +189,20 @@ def _is_grid(names: Sequence[str], second: Sequence[str]) -> bool:
         map(any, zip(names, second, strict=True))
     ):
         return False
-    groups = _filled_in(names)
+    groups = list(accumulate(names, _last_name))
     pairs = [(group, name) for group, name in zip(groups, second, strict=True) if group and name]
     n_groups, n_names = len({a for a, _ in pairs}), len({b for _, b in pairs})
     return min(n_groups, n_names) > 1 and n_groups * n_names == len(set(pairs)) == len(pairs)
 
 
+def _last_name(last: str, name: str) -> str:
+    """Return the name, or the one before it if it is blank, as merged cells are written."""
+    return name or last
+
+
 def _are_numbers(cells: Sequence[str]) -> bool:
     filled = list(filter(None, cells))
     return bool(filled) and sum(map(_is_number, filled)) > _MOST_EMPTY * len(filled)
-
-
-def _filled_in(names: Sequence[str]) -> Iterator[str]:
-    """Yield each name, repeated for the blanks after it, as merged cells are written."""
-    last = ""
-    for name in names:
-        last = name or last
-        yield last
 
 
 def _is_number(cell: str) -> bool:
@@ -250,13 +247,12 @@ def named_columns(
         # Without rows, a column is empty if no name comes after it.
         is_empty = not any(cells) if len(cells) else not any(header.names[position:])
         is_count = len(cells) and cells == [str(row) for row in range(len(cells))]
-        if position == 0 and not is_count and "item" not in header.names and _names_rows(cells):
+        texts = list(cells)
+        names_rows = len(set(texts)) == len(texts) and all(
+            of and not _is_number(of) for of in texts
+        )
+        if position == 0 and "item" not in header.names and names_rows:
             named["item"] = cells
         elif not is_empty and not (position == 0 and is_count):
             named[f"Unnamed: {position}"] = cells
     return named
-
-
-def _names_rows(cells: FileColumn[Any]) -> bool:
-    texts = list(cells)
-    return len(set(texts)) == len(texts) and not any(not text or _is_number(text) for text in texts)

@@ -104,11 +104,6 @@ class FileColumn(Sequence[T]):
         """Return the cells of some rows, by their positions or a mask."""
         return FileColumn(self.values, self.codes[rows])
 
-    def is_(self, value: T) -> BoolArray:
-        """Return whether each cell is the value."""
-        equals: BoolArray = self.array(bool, lambda cell: cell == value)
-        return equals
-
     def has_distinct_texts(self) -> bool:
         """Return whether the values are distinct texts without blanks around them, all in use."""
         if not self._are_ordered or not self._are_text:

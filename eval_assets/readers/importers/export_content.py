@@ -206,9 +206,11 @@ class Export:
 
     def _rating_or_selection(self, name: str, value: object) -> str | None:
         rating = rating_of(value)
-        if rating is None and (options := _selection(value)):
+        are_options = isinstance(value, list) and value and all(map(rating_of, value))
+        if rating is None and are_options and {*map(type, value)} == {str}:  # type: ignore[call-overload] # a list
             self.multi_select.add(name)
-            return json.dumps(options, ensure_ascii=False)
+            options = dict.fromkeys(option.strip() for option in value)  # type: ignore[attr-defined] # a list
+            return json.dumps([*options], ensure_ascii=False)
         return rating
 
     def split_selections(self) -> None:
@@ -220,8 +222,15 @@ class Export:
             if len(options) > _MOST_OPTIONS:
                 self.losses[f"ratings of {name} name too many options"] += len(selections)
                 options = []
+            rated: dict[tuple[str, str, str], Any]
             for rated in (self.ratings, self.scores, self.remarks):
-                _split(rated, name, options)
+                for key in [key for key in rated if key[1] == name]:
+                    value = rated.pop(key)
+                    for option in options:
+                        part: Any = value  # remarks stay whole
+                        if not isinstance(value, str) and value[0]:
+                            part = str(int(option in _options(value[0]))), value[1]
+                        rated[key[0], f"{name}/{option}", key[2]] = part
             self.questions.pop(name, None)
             for option in options:
                 text = f"{name} Does this option apply: {option}?"
@@ -279,30 +288,12 @@ def rating_of(value: object) -> str | None:
             return None
 
 
-def _selection(value: object) -> tuple[str, ...] | None:
-    """Return the options of a multiple selection; None for any other value."""
-    if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
-        return None
-    return tuple(dict.fromkeys(option.strip() for option in value))
-
-
 def _options(value: str) -> tuple[str, ...]:
     """Return the options that a stored selection names; a single one is stored as it is."""
     with suppress(ValueError):
         if isinstance(options := json.loads(value), list):
             return tuple(options)
     return (value,) if value else ()
-
-
-def _split(rated: dict[tuple[str, str, str], Any], name: str, options: Sequence[str]) -> None:
-    """Replace the selections of a question by a value for each option; remarks stay whole."""
-    for key in [key for key in rated if key[1] == name]:
-        value = rated.pop(key)
-        for option in options:
-            part = value
-            if not isinstance(value, str) and value[0]:
-                part = str(int(option in _options(value[0]))), value[1]
-            rated[key[0], f"{name}/{option}", key[2]] = part
 
 
 def text_of(value: object) -> str:

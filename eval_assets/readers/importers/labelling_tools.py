@@ -208,7 +208,10 @@ def read_prodigy(records: Iterable[Record], export: Export) -> None:
             response=first_at(record, *_RESPONSES),
             model=first_at(record.get("meta") or record, "model", "model_name"),
         )
-        rater, time = first_at(record, "_annotator_id", "_session_id"), _time_of_answer(record)
+        rater, time = first_at(record, "_annotator_id", "_session_id"), None
+        with suppress(ValueError, OverflowError, OSError):  # in Unix seconds
+            seconds = number_in(as_text(record.get("_timestamp")))
+            time = datetime.fromtimestamp(seconds, UTC).isoformat()
         answer, options, label = record.get("answer"), record.get("accept"), record.get("label")
         if answer == "ignore":
             export.notes["examples were ignored by their annotator"] += 1
@@ -219,14 +222,6 @@ def read_prodigy(records: Iterable[Record], export: Export) -> None:
         else:
             is_accepted = answer == "accept"
             export.add_rating(response_id, str(label or "accept"), rater, is_accepted, at=time)
-
-
-def _time_of_answer(record: Record) -> str | None:
-    """Return the time of an answer of Prodigy, which stores it in Unix seconds."""
-    with suppress(ValueError, OverflowError, OSError):
-        seconds = number_in(as_text(record.get("_timestamp")))
-        return datetime.fromtimestamp(seconds, UTC).isoformat()
-    return None
 
 
 _TEXTS = ("displayed_text", "text", "response", "output")

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from eval_assets.errors import InputProblem
 from eval_assets.labelling.choices import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, SessionKey, json_key, remark_of
-from eval_assets.readers.formats.table import FileTable, as_text, without_blanks
+from eval_assets.readers.formats.table import FileTable, as_text, plain, without_blanks
 from eval_assets.readers.problems import input_error, quoted
 from eval_assets.readers.rated_rows import FIELDS, RatedRows, rows_of_records
 from eval_assets.readers.references import RESPONSE_ID
@@ -46,12 +46,13 @@ def session_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
     bad_rows = list(table.bad_rows)
     columns = {h: column for h, column in table.columns.items() if h not in _READ_OF_SESSION}
     dimensions, raters, rounds = map(table.stripped, ("dimension", "labelerId", "round"))
+    spelled = {plain(question): question for question in question_ids}
     n_labels = 0
     for row, (line, labels) in enumerate(zip(table.lines, table.cells("labels"), strict=True)):
         if not isinstance(labels, list):
             message, remedy = "this is not a list of labels", "Export the session again"
             raise input_error(table.file, message, remedy, line=line, column="labels")
-        question = _question_of(dimensions[row], question_ids)
+        question = spelled.get(plain(dimensions[row] or ""), dimensions[row])
         session = {name: column[row] for name, column in columns.items()}
         common = {"question_id": question, "round": rounds[row]}
         for label_line, label in enumerate(labels, start=n_labels + 1):
@@ -153,12 +154,3 @@ def _details(content: Mapping[str, object]) -> str | None:
         if key not in _READ_OF_LABEL and value not in (None, "", [], {})
     }
     return json.dumps(rest, ensure_ascii=False, default=str) if rest else None
-
-
-def _question_of(dimension: str | None, question_ids: Sequence[str]) -> str | None:
-    """Return the question of a dimension, whether written with hyphens or underscores."""
-    if dimension is None or dimension in question_ids:
-        return dimension
-    spelling = dimension.lower().replace("-", "_")
-    same = (q for q in question_ids if q.lower().replace("-", "_") == spelling)
-    return next(same, dimension)

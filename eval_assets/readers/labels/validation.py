@@ -84,7 +84,12 @@ def checked_labels(
     units.add_unknown(problems, parsed.units, responses=responses, questions=questions)
     _add_other_texts(problems, parsed, units, responses)
     cells = parsed.ratings()
-    skipped = _skipped(problems, parsed)
+    skip_cells = parsed.stripped("skipped")
+    flags = skip_cells.map(lambda cell: _SKIPPED.get((cell or "false").lower()))
+    message = "is neither true nor false"
+    remedy = "Write true if the unit was skipped, or else nothing"
+    problems.add(flags.is_none(), parsed.headers["skipped"], message, remedy, skip_cells)
+    skipped: BoolArray = flags.array(bool)
     _add_rater_problems(problems, parsed, rated=~cells.blank, skipped=skipped)
     values = _values(problems, parsed, cells, rubric=rubric, questions=questions)
     raters = parsed.stripped("rater_id")
@@ -253,16 +258,6 @@ def _values(
         lambda row: off_scale(texts[row], rubric[questions[row]]),
     )
     return values
-
-
-def _skipped(problems: RowProblems, parsed: RatedRows) -> BoolArray:
-    cells = parsed.stripped("skipped")
-    flags = cells.map(lambda cell: _SKIPPED.get((cell or "false").lower()))
-    message = "is neither true nor false"
-    remedy = "Write true if the unit was skipped, or else nothing"
-    problems.add(flags.is_none(), parsed.headers["skipped"], message, remedy, cells)
-    skipped: BoolArray = flags.array(bool)
-    return skipped
 
 
 def _labelled_at(problems: RowProblems, parsed: RatedRows) -> FileColumn[str | None]:

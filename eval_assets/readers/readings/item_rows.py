@@ -43,7 +43,6 @@ from eval_assets.readers.readings.table_reading import (
     deepest_level,
     names_item,
     option_text,
-    problem_at,
     row_numbers,
 )
 from eval_assets.readers.values import are_yes_or_no, order_of
@@ -60,6 +59,7 @@ _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
 
+_OF_ID = re.compile(r"(^|_)(id|uuid|key)$|^id")
 _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|confidence|certainty)(_|$)")
 _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total")
 _COMPUTED = (
@@ -101,7 +101,11 @@ class ItemRows:
             return None
         candidates = self._candidates()
         self.kinds = _kinds(candidates)
-        self._find_score_of_model(candidates)
+        # The only score without a rater, beside a column with a model, is that model's.
+        scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
+        has_judge = any(self.who_is(column) is Who.JUDGE for column in candidates)
+        if len(self._models()) == len(scores) == 1 and not has_judge:
+            self.kinds[id(scores[0])] = Who.JUDGE
         person = self._person_of_all()
         for column in candidates if person else ():
             if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
@@ -382,7 +386,8 @@ class ItemRows:
                 ends = f"{min(number, *numbers):g}-{max(number, *numbers):g}"
                 remedy += f"; if it is one, {option_text(self.table, 'scale', ends)}"
             message = f'"{value}" is not a value of the other ratings'
-            yield problem_at(self.table, row, column.name, message, remedy)
+            place = self.table.files[row], self.table.lines[row], column.name
+            yield InputProblem(*place, message, remedy)
 
     # Who rated.
 
@@ -404,7 +409,9 @@ class ItemRows:
         else:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
-        reading.rated = list(map(_with_run, reading.rated))
+        for of in reading.rated:  # a judge's name that ends in a run
+            if of.is_judge and (run := _RUN.fullmatch(of.rater or "")):
+                of.rater, of.run = run[1], run[2]
         reading.likelihood += 2 * bool(judges)
         # The only judge has the name of its model, if a column beside its scores holds that.
         models, named = self._models(), {of.rater for of in reading.rated if of.is_judge}
@@ -427,13 +434,6 @@ class ItemRows:
                 and who(column.values[0]) is not Who.HUMAN
             )
         ]
-
-    def _find_score_of_model(self, candidates: Sequence[CodedColumn]) -> None:
-        """Take the only score without a rater beside people's for that of the model in a column."""
-        scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
-        has_judge = any(self.who_is(column) is Who.JUDGE for column in candidates)
-        if len(self._models()) == len(scores) == 1 and not has_judge:
-            self.kinds[id(scores[0])] = Who.JUDGE
 
     def _crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
         """Return columns of which each combines a rater with a question; empty if they do not."""
@@ -712,7 +712,19 @@ def item_columns(
         and n_distinct(combined([column, *base])[column.has_cell]) == column.n_cells
     ]
     if full:
-        return [min(full, key=_unlike_an_item)]
+        return [
+            min(
+                full,
+                key=lambda column: (
+                    column.counts_rows and not column.may_be(Role.ITEM),
+                    not column.may_be(Role.ITEM),
+                    column.kind is Kind.TEXT,
+                    not _OF_ID.search(plain(column.name)),
+                    column.origin is Origin.FILE,
+                    len("".join(column.values[:20])),
+                ),
+            )
+        ]
     if within is not None:
         return []
     pool = [c for c in ids if c.kind is not Kind.TEXT or c.may_be(Role.ITEM)][:_MOST_ITEM_COLUMNS]
@@ -726,18 +738,6 @@ def item_columns(
             roles = (Role.ITEM, Role.TURN, Role.SYSTEM)
             return max(keys, key=lambda key: sum(column.may_be(*roles) for column in key))
     return []
-
-
-def _unlike_an_item(column: CodedColumn) -> tuple[object, ...]:
-    is_id = re.search(r"(^|_)(id|uuid|key)$|^id", plain(column.name))
-    return (
-        column.counts_rows and not column.may_be(Role.ITEM),
-        not column.may_be(Role.ITEM),
-        column.kind is Kind.TEXT,
-        not is_id,
-        column.origin is Origin.FILE,
-        len("".join(column.values[:20])),
-    )
 
 
 def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
@@ -799,12 +799,6 @@ def _judged(column: CodedColumn) -> RatedColumn:
         return RatedColumn(column, rater=owner, question=name, is_judge=True)
     of_list = plain(owner) in ("judge", "judges") and who(name) is Who.JUDGE
     return RatedColumn(column, rater=name if of_list else column.name, is_judge=True)
-
-
-def _with_run(rated: RatedColumn) -> RatedColumn:
-    """Return the column of a judge whose name ends in a run, as that of a run."""
-    run = _RUN.fullmatch(rated.rater or "") if rated.is_judge else None
-    return rated if run is None else replace(rated, rater=run[1], run=run[2])
 
 
 def _judge_of(column: CodedColumn) -> str:

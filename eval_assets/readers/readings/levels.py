@@ -53,7 +53,15 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     scores = _of_people(repeated, first) if of_judges else scores
     chosen = [column for column in choices.judges if column.name not in known]
     for column in dict.fromkeys([*scores, *chosen]):
-        rater, question = _owner_of(column, is_person=of_judges), first.question
+        question = first.question
+        owner, name = owner_and_field(column.name)  # gpt-4o.label, humans.anna
+        rater = column.name
+        if of_judges:
+            rater = column.name if is_rating_word(name) else name
+        elif names_model(name) and not names_model(owner):
+            rater = name
+        elif names_judge(owner) or names_model(owner):
+            rater = owner
         if len(questions) > 1:
             named = judge_of_question(column.name, questions)
             if named is None:
@@ -166,16 +174,6 @@ def judge_of_question(header: str, questions: Sequence[str]) -> tuple[str, str] 
     if owner and plain(field) == plain(named[0]):
         return owner_and_field(owner)[1], named[0]
     return re.sub(rf"_?{re.escape(plain(named[0]))}_?", "", name) or "judge", named[0]
-
-
-def _owner_of(column: CodedColumn, *, is_person: bool) -> str:
-    """Return whose ratings a field is: gpt-4o of gpt-4o.label, and anna of humans.anna."""
-    owner, name = owner_and_field(column.name)
-    if is_person:
-        return column.name if is_rating_word(name) else name
-    if names_model(name) and not names_model(owner):
-        return name
-    return owner if names_judge(owner) or names_model(owner) else column.name
 
 
 def _is_like(score: CodedColumn, rating: CodedColumn) -> bool:

@@ -20,6 +20,7 @@ from eval_assets.readers.columns import (
 )
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
+    IDENTIFIER,
     Role,
     Who,
     distinct_parts,
@@ -117,17 +118,25 @@ def _may_name_raters(
 ) -> bool:
     is_named, is_number = column.may_be(Role.RATER), column.kind is Kind.NUMBER
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or column.may_be(*_DESCRIBES)
-    is_of_systems = column.origin is Origin.POSITION and _are_of_systems(table, column)
+    # The parts of a list are responses if a field beside it names their systems.
+    is_of_systems = column.origin is Origin.POSITION and any(
+        of.level == column.level and of.may_be(Role.SYSTEM) and of.n_distinct > 1
+        for of in table.columns
+    )
     if no_names or is_of_systems or _stands_beside_people(column, ratings):
         return False
     is_rating = _ONE_OF_SEVERAL.search(column.name) or column.may_be(Role.RATING)
     may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
     is_known = is_named or column.origin or holds_judges(column.name)
     is_unique = column.n_distinct == len(table) and not column.origin
+    # Headers of a form, with a column for each item, are numbered or share a part.
+    headers = [of.name for of in ratings]
+    n_numbered = sum(header.rstrip(")]. ")[-1:].isdigit() for header in headers)
+    is_form = n_numbered > 0.7 * len(headers) or bool(distinct_parts(headers))
     no_raters = (
         (is_number and not may_be_ids)
         or (column.n_distinct > max(2, len(table) / 2) and not is_named)
-        or (is_unique and (len(table) > 3 or _is_a_form(ratings)))
+        or (is_unique and (len(table) > 3 or (is_form and len(headers) > 2)))
         or (column.n_distinct == 1 and not is_known)
     )
     return not (no_raters or _is_rated(table, column, ratings))
@@ -139,7 +148,7 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
     peers = [of for of in ratings if of is not column]
     # A header shares a part with one of ratings, as expert_a_tone and expert_a_style.
     has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
-    if is_number and not column.is_identifier and has_sibling:
+    if is_number and not IDENTIFIER.search(plain(column.name)) and has_sibling:
         return True
     may_be_letters = all(len(of) == 1 and of.isalpha() for of in names) and len(ratings) > 1
     is_ordered = column.order is not None and not column.origin
@@ -163,21 +172,6 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
         return any(who(owner_and_field(of.name)[1]).is_human or names_score(of) for of in peers)
     is_score = column.kind is Kind.NUMBER and names_judge(column.name)
     return is_score and any(of.who is Who.HUMAN for of in peers)
-
-
-def _are_of_systems(table: CodedTable, position: CodedColumn) -> bool:
-    """Return whether the parts of a list are responses, whose systems a field beside it names."""
-    return any(
-        column.level == position.level and column.may_be(Role.SYSTEM) and column.n_distinct > 1
-        for column in table.columns
-    )
-
-
-def _is_a_form(ratings: Sequence[CodedColumn]) -> bool:
-    """Return whether headers are those of a form, with a column for each item."""
-    names = [column.name for column in ratings]
-    n_numbered = sum(name.rstrip(")]. ")[-1:].isdigit() for name in names)
-    return len(names) > 2 and (n_numbered > 0.7 * len(names) or bool(distinct_parts(names)))
 
 
 def _holds_raters(column: CodedColumn) -> bool:

@@ -1,6 +1,7 @@
 """A reading of a table, and what all ways of reading one start from."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -216,6 +217,7 @@ class Choices:
         return any(column is of for of in named)
 
 
+_UNNAMED = re.compile(r"unnamed(: ?\d+|$)", re.IGNORECASE)
 _KEYS = (*KEY_COLUMNS[1:], "model")
 """Columns that name a response together, beside its indicator, which is the question."""
 
@@ -270,18 +272,9 @@ def option_text(table: CodedTable, name: str, *values: str) -> str:
     return f"--{name} {quote(','.join(values))}"
 
 
-def problem_at(
-    table: CodedTable, row: int | None, column: str | None, message: str, remedy: str
-) -> InputProblem:
-    """Return a problem at a row of a table, or of the table as a whole."""
-    if row is None:
-        return InputProblem(table.file, None, column, message, remedy)
-    return InputProblem(table.files[row], table.lines[row], column, message, remedy)
-
-
 def refused(table: CodedTable, message: str, remedy: str) -> InputError:
     """Return the error of a table as a whole."""
-    return InputError(problem_at(table, None, None, message, remedy))
+    return InputError(InputProblem(table.file, None, None, message, remedy))
 
 
 def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColumn], dict[str, str]]:
@@ -300,7 +293,7 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
             not_read[column.name] = METRIC
         elif column.kind is Kind.EMPTY:
             not_read[column.name or "(no name)"] = "empty"
-        elif column.is_index:
+        elif not column.name or _UNNAMED.match(column.name):  # as programs write an index
             not_read[column.name or "(no name)"] = "an index"
         elif twin is None:
             usable.append(column)
