@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from eval_assets.cli.exit_codes import MISUSED
+from eval_assets.cli.exit_codes import MISUSED, error_lines
 from eval_assets.cli.options import json_option, print_json, read_options
 from eval_assets.errors import InputError, InputProblem
 
@@ -74,23 +74,25 @@ def check(  # noqa: PLR0913 - one parameter per option
     from eval_assets.ratings_check import CheckRules, check_readings
 
     files = tuple(dict.fromkeys(files))
-    for file in files:
-        if re.match(r"\w{2,}:/", str(file)):  # not the drive of Windows
-            message, remedy = "this is an address", "Download the file, and name it"
-            address = str(file).replace(":/", "://", 1)
-            raise InputError(InputProblem(address, None, None, message, remedy))
-    rules = CheckRules(
-        minimums=dict(map(_minimum, minimums)),
-        margin=margin,
-        passes=passes,
-        judge_passes=judge_passes,
-        evaluation=_evaluation(files, data),
-    )
     try:
+        for file in files:
+            if re.match(r"\w{2,}:/", str(file)):  # not the drive of Windows
+                message, remedy = "this is an address", "Download the file, and name it"
+                address = str(file).replace(":/", "://", 1)
+                raise InputError(InputProblem(address, None, None, message, remedy))  # noqa: TRY301
+        rules = CheckRules(
+            minimums=dict(map(_minimum, minimums)),
+            margin=margin,
+            passes=passes,
+            judge_passes=judge_passes,
+            evaluation=_evaluation(files, data),
+        )
         results = check_readings(files, options, rules)
+    except (InputError, ExceptionGroup) as error:
+        if as_json:
+            print_json({"error": "\n".join(error_lines(error))})
+        raise
     except ValueError as error:
-        if isinstance(error, InputError):
-            raise
         raise click.UsageError(f"{error}.") from error
     if len(results) > 1:
         return _print_readings(results, as_json=as_json)

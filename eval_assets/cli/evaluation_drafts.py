@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 
 from eval_assets.config.evaluation import FILE
+from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
@@ -410,12 +411,17 @@ def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
     for name in items.columns.drop(["item", "group", "model"]):
         target = next((of for of, names in _TEXTS.items() if plain(name) in names), str(name))
         columns.setdefault(target, str(name))
-    if longest := _guessed_text(tables):
+    pair = {of: name for name in columns.values() if (of := plain(name)) in PAIR_COLUMNS}
+    is_pair = len(pair) == len(PAIR_COLUMNS) and "response_text" not in columns
+    if is_pair:
+        columns = {of: name for of, name in columns.items() if name not in pair.values()} | pair
+    elif longest := _guessed_text(tables):
         columns = {of: name for of, name in columns.items() if name != longest}
         columns["response_text"] = longest
     item_names = {plain(name) for name in tables.columns.get("item", ())}
     of_item = next((of for of, names in _TEXTS.items() if item_names & names), None)
-    header = list(dict.fromkeys([*_TEXTS, *columns]))
+    texts = PAIR_COLUMNS if is_pair else ("response_text",)
+    header = list(dict.fromkeys(["prompt_text", *texts, "model_name", *columns]))
     cells = {target: items[name].fillna("").astype(str) for target, name in columns.items()}
     if of_item is not None and of_item not in cells and len(item_names) == 1:
         cells[of_item] = items["item"].astype(str)
@@ -441,7 +447,8 @@ def _guessed_text(tables: RatingTables) -> str | None:
     """Return the column of what raters were most likely shown: the longest texts."""
     attributes = tables.items.drop(columns=["item", "group", "model"]).fillna("").astype(str)
     item_names = tables.columns.get("item", ())
-    if any(plain(str(of)) in _TEXTS["response_text"] for of in (*attributes, *item_names)):
+    names = {plain(str(of)) for of in (*attributes, *item_names)}
+    if names & _TEXTS["response_text"] or names >= {*PAIR_COLUMNS}:
         return None
     lengths = {
         str(name): float(texts.str.len().mean())
@@ -537,8 +544,8 @@ def _texts_in(paths: Sequence[Path]) -> Rows:
 
 
 def _tasks_of_texts(rows: Rows) -> list[str]:
-    column = rows[0].index("response_text")
-    if any(row[column] for row in rows[1:]):
+    columns = [k for k, name in enumerate(rows[0]) if name in ("response_text", *PAIR_COLUMNS)]
+    if any(row[k] for row in rows[1:] for k in columns):
         return []
     return [f"fill in {_RESPONSES}, which has the ids of responses whose texts no file holds"]
 

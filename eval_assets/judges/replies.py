@@ -8,7 +8,8 @@ JSON object stands for the statement `score: VALUE`.
     LABEL      = ("my" | "final" | "overall" ...)? ("score" | "rating" | "grade"), also with the
                  question's id before it or in its place, or with "(LOW-HIGH)" behind it
     JUDGING    = "I (would) give | rate | score ... (it) (a | a score of)" | "it deserves a"
-    NUMBER     = digits with at most one decimal point, and "/HIGH" or "out of HIGH"
+    NUMBER     = digits with at most one decimal point, and "/HIGH" or "out of HIGH"; or a word of
+                 the scale
     LEAD       = a bullet, words such as "Overall," or "Based on this,", anything before "but"
     TAIL       = an explanation that has no condition, change or bound, and no other number
 
@@ -203,7 +204,7 @@ _DECORATION = r"[\s*_\"'`“”().,:!=\[\]]*"
 # A point before a number that has one is no decoration: ".5.5" is not 5.5.
 _NUMBER = (
     r"(?P<number>[-\u2212+]?(?:(?<!\.)[0-9]{1,300}\.[0-9]{1,300}|[0-9]{1,300}(?!\.?[0-9])(?:COMMA)?"
-    r"|(?<![.\d])\.[0-9]{1,300}))"
+    r"|(?<![.\d])\.[0-9]{1,300})|WORD)"
 )
 # Digits, units or a sign right behind make it another number, a bound or a range.
 _ENDS = r"(?!\.?\w|[,:/][0-9]|\s*[%±~→<>?]|[-+](?:\s|$))"
@@ -306,6 +307,9 @@ class _Grammar:
             re.escape(f"{end:g}") + (r"(?:\.0+)?" if float(end).is_integer() else "")
             for end in (scale.low, scale.high)
         )
+        words = scale.words or ()
+        self._values = dict(zip(map(str.lower, words), scale.values or (), strict=False))
+        longest_first = sorted(map(re.escape, words), key=len, reverse=True)
         names = {
             "LABEL": _LABEL,
             "JUDGING": _JUDGING,
@@ -314,6 +318,7 @@ class _Grammar:
             "QUESTION": re.escape(self._question).replace(r"\ ", "[ _-]") or "(?!)",
             "RANGE": rf"{low}\s*(?:to|and|through|[-\u2013\u2014])\s*{high}(?!\.?\w)",
             "HIGH": rf"{high}(?!\.?\w)",
+            "WORD": rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)" if words else "(?!)",
         }
 
         def compiled(pattern: str, comma: str = ",[0-9]{1,2}") -> re.Pattern[str]:
@@ -327,7 +332,7 @@ class _Grammar:
         )
         self._range = compiled(r"(?<![\w.+\u2212-])RANGE")
         self._statement = compiled(
-            rf"{_BULLET}{_CONTRAST}(?P<lead>{_LEAD}(?:{_STATED}|(?=\W*[0-9.]+{_OF_HIGH}\W*$)))NUMBER"
+            rf"{_BULLET}{_CONTRAST}(?P<lead>{_LEAD}(?:{_STATED}|(?=\W*(?:[0-9.]+{_OF_HIGH}|WORD)\W*$)))NUMBER"
         )
         self._mention = compiled(rf"(?<!\w){_STATED}NUMBER")
         self._label = compiled(
@@ -344,7 +349,7 @@ class _Grammar:
         plain, rationale = self._without_objects(text)
         plain = self._out_of.sub(rf"\1{_OF_HIGH}", plain)
         if match := self._whole.fullmatch(plain):
-            return _value(match), rationale or ""
+            return self._value(match), rationale or ""
         plain = _MARKUP.sub("", _QUOTED.sub(" (quoted) ", _TAG.sub(r"\n\1: \2\n", plain)))
         plain = _TABLE_ROW.sub(lambda row: row[1].replace("|", ": ", 1).replace("|", "-"), plain)
         scale_ends = _OTHER_SCALE.findall(self._range.sub("(range)", plain))
@@ -369,13 +374,13 @@ class _Grammar:
                 )
                 if tail and (not explains or _DOUBTS.search(tail) or _REPORTS.search(tail)):
                     raise _Unparsable
-                (doubtful if is_introduced else scores).add(_value(match))
+                (doubtful if is_introduced else scores).add(self._value(match))
             elif self._label.match(self._range.sub("", sentence)):
                 raise _Unparsable
             else:
                 for mention in self._mention.finditer(sentence):
                     if not _MODIFIED.fullmatch(sentence, 0, mention.start()):
-                        doubtful.add(_value(mention))
+                        doubtful.add(self._value(mention))
                 is_of_another = _REPORTS.search(sentence) and _REFERS.search(sentence)
                 if scores and (is_of_another or _RETRACTS.search(sentence)):
                     raise _Unparsable
@@ -432,6 +437,14 @@ class _Grammar:
             raise _Unparsable
         return f"score: {numbers.pop()}"
 
+    def _value(self, match: re.Match[str]) -> float:
+        """Return the matched number, or that of the matched word."""
+        text = match["number"]
+        value = self._values.get(text.lower())
+        return (
+            float(text.replace("\N{MINUS SIGN}", "-").replace(",", ".")) if value is None else value
+        )
+
     def _json_score(self, value: object) -> str | None:
         """Return the text of a JSON value that is a score; None if it is none."""
         match value:
@@ -478,8 +491,3 @@ _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique)
 def _words(name: str) -> str:
     """Return an id or key as words in lower case."""
     return " ".join(re.split(r"[\s_-]+", name.lower().strip()))
-
-
-def _value(match: re.Match[str]) -> float:
-    """Return the matched number."""
-    return float(match["number"].replace("\N{MINUS SIGN}", "-").replace(",", "."))

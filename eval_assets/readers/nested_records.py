@@ -484,7 +484,8 @@ def _split_alike(table: CodedTable) -> dict[str, list[list[str]]]:
             is_split = sum(separator in value for value in start) > 0.6 * len(start) > 0
             if column.name in split or not is_split or column.kind is Kind.TIME:
                 continue
-            if separator == "," and all(map(_DECIMAL_COMMA.fullmatch, column.values)):
+            is_decimal = all(map(_DECIMAL_COMMA.fullmatch, column.values))
+            if separator == "," and (is_decimal or column.kind is Kind.TEXT):
                 continue
             parts = [[part.strip() for part in v.split(separator)] for v in column.values]
             if np.median([max(map(len, of)) for of in parts]) < 25:

@@ -88,6 +88,16 @@ def test_json_says_what_the_screen_says(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["tickets.csv"]
 
 
+def test_json_holds_the_errors_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("id,anna,ben\n1,4,5\n2,3\n3,2,2\n", "utf-8")
+
+    ended = checked(tmp_path, "r.csv", "--json")
+
+    assert ended.returncode == 1
+    assert json.loads(ended.stdout) == {"error": ended.stderr.strip()}
+    assert "r.csv:3" in ended.stderr
+
+
 def disagreeing() -> pd.DataFrame:
     """Return ratings of people who do not agree at all."""
     anna, ben = np.random.default_rng(3).integers(1, 6, (2, 150))

@@ -601,3 +601,19 @@ def test_the_longest_texts_become_the_responses_if_no_column_is_called_so(tmp_pa
     assert "To do" not in outcome.output
     rows = (tmp_path / "mine" / "responses.csv").read_text().splitlines()
     assert rows[1].startswith("call-00,,Caller 0: my order")
+
+
+def test_both_texts_of_a_preference_are_kept_for_raters(tmp_path: Path) -> None:
+    rows = [
+        f"t{n},Why {n}?,First answer {n},Second answer {n},{'AB'[n % 2]},{'AB'[n % 3 == 0]}"
+        for n in range(30)
+    ]
+    path = tmp_path / "preferences.csv"
+    path.write_text("\n".join(["id,Prompt,Response A,Response B,anna,ben", *rows]), "utf-8")
+
+    outcome = CliRunner().invoke(init, [str(path), str(tmp_path / "study")])
+
+    assert outcome.exit_code == 0, outcome.output
+    [text, *_] = read_responses(read_evaluation(tmp_path / "study"))["response_text"]
+    assert text == "A:\nFirst answer 0\n\nB:\nSecond answer 0"
+    assert "fill in" not in outcome.output

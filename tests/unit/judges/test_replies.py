@@ -23,6 +23,31 @@ UNIT = Scale(low=0, high=1)
 @pytest.mark.parametrize(
     ("raw", "score"),
     [
+        ("pass", 1),
+        ("**Fail.**", 0),
+        ("The tone is kind.\n\nVerdict: pass", 1),
+        ("It tests much. Score: fail", 0),
+        ('{"rationale": "Kind.", "score": "Pass"}', 1),
+        ("I would rate it a pass.", 1),
+        ("0", 0),
+        ("It does not pass.", math.nan),
+        ("pass or fail", math.nan),
+        ("Score: passable", math.nan),
+    ],
+)
+def test_a_word_of_the_scale_is_a_score(raw: str, score: float) -> None:
+    parsed = parse_reply(raw, Scale.from_words("fail", "pass"))
+
+    assert parsed.score == pytest.approx(score, nan_ok=True)
+
+
+def test_of_words_in_each_other_the_longest_counts() -> None:
+    assert parse_reply("Rating: very good", Scale.from_words("bad", "good", "very good")).score == 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "score"),
+    [
         ("3", 3),
         (" **3**.\n", 3),
         ("(2.5)", 2.5),

@@ -1419,3 +1419,28 @@ def test_what_is_equal_in_all_answers_of_a_survey_is_no_item(tmp_path: Path) -> 
     ratings = read(tmp_path, "survey.csv", csv_of(rows))
 
     assert len(ratings.ratings) == len(ITEMS) * len(RATERS)
+
+
+@pytest.mark.parametrize("header", ["judge", "judge_id"])
+def test_ids_of_workers_below_judge_are_people(tmp_path: Path, header: str) -> None:
+    workers = {"Anna": "5f3a1c9e0b", "Ben": "60aa12ffde", "Cleo": "f47ac10b-58cc-4372-a567"}
+    rows: Rows = [["item", header, "score"]]
+    rows += [[item, workers[rater], of(item, rater)] for item in ITEMS for rater in RATERS]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert set(raters(ratings)) == set(workers.values())
+    assert ratings.scores.empty
+
+
+def test_texts_with_a_comma_each_are_no_lists(tmp_path: Path) -> None:
+    rows: Rows = [["item", "Response A", "Response B", *RATERS]]
+    for item in ITEMS * 2:
+        name = f"{item}-{len(rows)}"
+        texts = [f'"{side} answer to {name}, open the menu"' for side in ("First", "Second")]
+        rows.append([name, *texts, *(of(item, rater) for rater in RATERS)])
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert len(ratings.items) == len(rows) - 1
+    assert len(ratings.ratings) == len(RATERS) * len(ratings.items)
