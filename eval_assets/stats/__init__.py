@@ -55,7 +55,7 @@ _MODULES = {
     "records": "human_agreement_by_question rating_matrices",
     "resampling": "Jackknife bootstrap_interval groups_to_detect more_to_decide probability_below",
     "rubric_profile": "OverallProfile overall_profile",
-    "significance": "MeanShift holm_p_values least_p_value mean_shift",
+    "significance": "MeanShift least_p_value mean_shift",
 }
 """Exported names by module."""
 

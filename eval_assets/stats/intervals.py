@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
@@ -178,38 +178,16 @@ def require_confidence(confidence: float) -> None:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence:g}")
 
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 class Profile:
     """Several figures of the same ratings."""
 
-    def rows(self) -> list[tuple[str, float, float, float, str, int, int]]:
-        """Return figure, value, low, high, method, n_units and n_groups of each interval."""
-        return [
-            (name, i.value, i.low, i.high, i.method or "", i.n_units, i.n_groups)
-            for name, i in vars(self).items()
-            if isinstance(i, Interval)
-        ]
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with a row for each figure: value, low, high, method and counts.
-
-        Raises:
-            ImportError: If pandas is not installed.
-        """
-        import pandas as pd
-
-        names = ["figure", "value", "low", "high", "method", "n_units", "n_groups"]
-        return pd.DataFrame(self.rows(), columns=names).set_index("figure")
-
     def __str__(self) -> str:
-        rows = self.rows()
-        width = max(len(name) for name, *_ in rows)
+        figures = {name: of for name, of in vars(self).items() if isinstance(of, Interval)}
+        width = max(map(len, figures))
         lines = [f"{'':{width}}    value      low     high"]
-        for name, *figures, _, _, _ in rows:
-            cells = ("-" if math.isnan(figure) else f"{figure:.3f}" for figure in figures)
+        for name, of in figures.items():
+            ends = (of.value, of.low, of.high)
+            cells = ("-" if math.isnan(end) else f"{end:.3f}" for end in ends)
             lines.append(f"{name:{width}}" + "".join(f"{cell:>9}" for cell in cells))
         return "\n".join(lines)
 

@@ -113,13 +113,8 @@ def test_ratings_off_the_scale_are_refused() -> None:
         profile_of([[0, 1]])
 
 
-def test_a_profile_turns_into_a_data_frame_and_into_text() -> None:
+def test_a_profile_turns_into_text() -> None:
     profile = profile_of(RATINGS, level="nominal")
-    frame = profile.to_frame()
-    assert frame.columns.tolist() == ["value", "low", "high", "method", "n_units", "n_groups"]
-    assert frame.loc["alpha", "low"] == profile.alpha.low
-    assert frame["method"]["exact_agreement"] == "wilson"
-    assert frame["n_groups"]["alpha"] == 7
     text = str(profile)
     assert text.splitlines()[0].split() == ["value", "low", "high"]
     assert text.splitlines()[-1].split() == ["gwet_ac2", "-", "-", "-"]
