@@ -22,7 +22,7 @@ from eval_assets.assets.tuning import judge_versions, units_past_the_gates
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
+from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.schema import replace_records, replace_rows
 from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.splits import questions_where_people_agree

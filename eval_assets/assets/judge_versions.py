@@ -10,7 +10,7 @@ from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.readers.evaluation.read import evaluation_problem
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
+from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.tuning.history import certified_version
 from eval_assets.tuning.versions import JudgeVersion
 

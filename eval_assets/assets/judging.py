@@ -41,9 +41,8 @@ from eval_assets.store.inputs import (
     record_import,
     response_keys,
 )
-from eval_assets.store.schema import replace_records
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
-    JudgeRow,
     declared_fingerprints,
     other_models,
     status_counts,
@@ -113,26 +112,26 @@ def scored(
         is_scored = statuses["status"].isin(("ok", "conversation"))
         n_ok = statuses[is_scored].groupby("judge_id")["n"].sum()
         rows = [
-            JudgeRow(
-                judge_id=judge.id,
-                provider=judge.provider,
-                model=judge.model,
-                n_units=int(n_units.get(judge.id, 0)),
-                n_ok=int(n_ok.get(judge.id, 0)),
-                fingerprint=fingerprints[judge.id],
-                position=position,
-                version=version.version if version else None,
-                version_hash=version.definition_hash[:12]
+            {
+                "judge_id": judge.id,
+                "provider": judge.provider,
+                "model": judge.model,
+                "n_units": int(n_units.get(judge.id, 0)),
+                "n_ok": int(n_ok.get(judge.id, 0)),
+                "fingerprint": fingerprints[judge.id],
+                "position": position,
+                "version": version.version if version else None,
+                "version_hash": version.definition_hash[:12]
                 if version and version.step != "declared"
                 else None,
-                is_backup=judge.backup,
-                stopped=live.stopped.get(judge.id),
-                other_models=model_names.get((judge.id, judge.model or "")),
-            )
+                "is_backup": judge.backup,
+                "stopped": live.stopped.get(judge.id),
+                "other_models": model_names.get((judge.id, judge.model or "")),
+            }
             for position, judge in enumerate(evaluation.judges)
             for version in [in_use.get(judge.id)]
         ]
-        replace_records(connection, "judges", rows)
+        replace_rows(connection, "judges", pd.DataFrame(rows))
         record_import(connection, "judge_scores", fingerprint=fingerprint, sources=files)
         counts = _counts(connection, in_use)
     return {**counts, **live.metadata}

@@ -140,7 +140,8 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
                     judge.estimated_usd,
                     judge.uncertain_usd,
                 )
-        hidden = columns_to_accept(evaluation, template)
+        shown = evaluation.labelling.show if is_shipped(evaluation.judge_prompt) else ()
+        hidden = [name for name in shown if name not in template.columns]
         if hidden or template.wordings:
             n_requests = {
                 judge.id: judge.declared.replicates
@@ -283,13 +284,6 @@ def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> Promp
                 wordings[question.id] = replied_to
     template.wordings = wordings
     return template
-
-
-def columns_to_accept(evaluation: Evaluation, template: PromptTemplate) -> tuple[str, ...]:
-    """Return the columns that raters are shown and a prompt that ships is not."""
-    if not is_shipped(evaluation.judge_prompt):
-        return ()
-    return tuple(name for name in evaluation.labelling.show if name not in template.columns)
 
 
 def shown_texts(

@@ -26,7 +26,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
+from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import system_responses, tuning_units, write_splits
@@ -269,7 +269,6 @@ def units_past_the_gates(
         judged_questions(evaluation, question_ids),
         shares=evaluation.tuning.split,
         texts=texts,
-        keep=True,
     )
 
 

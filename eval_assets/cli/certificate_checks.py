@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
+from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.tuned_judges import (
     background_of,
     checked_certificates,

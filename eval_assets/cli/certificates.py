@@ -67,11 +67,11 @@ def certificates(
         print_certificates,
     )
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
     from eval_assets.store.scores import unevaluated_tests
 
     evaluation, path = read_evaluation(data), resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         _no_results(data, evaluation)
         if require is not None:
             return CANNOT_TELL
@@ -110,7 +110,7 @@ def verify(
     from eval_assets.cli.certificate_checks import CertificateEvidence, read_certificate
     from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
     from eval_assets.store.gates import why_certificates_are_stale
 
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
@@ -120,7 +120,7 @@ def verify(
     certificates = {file: read_certificate(file) for file in files}
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         _no_results(data, evaluation)
         return CANNOT_TELL
     with connect(path, folder=data, is_reading=True) as connection:
@@ -154,7 +154,7 @@ def _why_untested(evaluation: Evaluation, closed: Sequence[str]) -> str:
 def _no_results(data: Path, evaluation: Evaluation) -> None:
     """Print the next command, and the number of evaluations that the ledger has."""
     from eval_assets.store.ledger.engine import ledger_file
-    from eval_assets.store.ledger.judge_ledger import JudgeLedger
+    from eval_assets.store.ledger.histories import JudgeLedger
     from eval_assets.wording import counted
 
     nothing_measured(data)

@@ -104,7 +104,7 @@ def dual_judge(  # noqa: PLR0913 - one parameter for each option
 def _print_progress(report: Progress | Estimate | str) -> None:
     """Print what takes long, and a budget that is too small."""
     from eval_assets.judges.calling.progress import Estimate, Progress
-    from eval_assets.judges.calling.scheduler import SECONDS_BETWEEN_REPORTS
+    from eval_assets.judges.calling.session import SECONDS_BETWEEN_REPORTS
 
     is_short = isinstance(report, Progress) and report.elapsed_seconds < SECONDS_BETWEEN_REPORTS
     if not (is_short or isinstance(report, Estimate)):

@@ -95,7 +95,11 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
         ExceptionGroup: Of an InputError for each query, if all are left out.
     """
     evaluation = _evaluation(data, pair)
-    _refuse_one_model_twice(evaluation.judges)
+    first, second = evaluation.judges
+    names = {str(judge.model).rsplit("/", 1)[-1].lower() for judge in (first, second)}
+    if len(names) == 1:  # they would always agree
+        message = f"{first.id} and {second.id} are the same model, which is not independent"
+        raise InputError(InputProblem("judges", None, None, message, "Use judges of two vendors"))
     today = datetime.now(tz=UTC).date()
     template = _template(evaluation, form)
     judges = [
@@ -287,15 +291,6 @@ def _write_folder(
         model = f"provider: {judge.endpoint.provider}, model: {json.dumps(judge.endpoint.model)}"
         lines.append(f"  - {{id: {json.dumps(judge.id)}, {model}{settings}}}")
     declarations.write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-
-def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
-    """Raise InputError if both judges are the same model, which would always agree."""
-    first, second = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
-    if first == second:
-        message = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"
-        remedy = "Use judges of two vendors"
-        raise InputError(InputProblem("judges", None, None, message, remedy))
 
 
 def _ask(  # noqa: PLR0913, PLR0917 - the queries, the judges and what they are asked

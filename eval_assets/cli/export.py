@@ -39,14 +39,14 @@ def export(
     `hij_combined_scores` has the nine columns of a combined_scores.csv, with one row per response
     and rater.
     """
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
     from eval_assets.store.schema import copy_rows, table_names
 
     if table not in table_names():
         raise click.UsageError(f"There is no table {table}. Tables: {', '.join(table_names())}.")
     check_output(form, output)
     path = resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         remedy = f"Run eval-assets run --data {data}"
         raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
     with tempfile.TemporaryDirectory() as folder:

@@ -40,11 +40,11 @@ def gates(data: Path, database: str | None, form: Format) -> int:
     from eval_assets.shown.gates import gates_answer, gates_notes, gates_table
     from eval_assets.shown.markdown import escape_markdown, table_markdown
     from eval_assets.shown.terminal import table_lines, wrapped
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
 
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         outcomes = outcomes_now(connection, evaluation)

@@ -43,13 +43,13 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.shown.records import humans_table
     from eval_assets.shown.terminal import wrapped
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
     from eval_assets.store.figures import read_figures
     from eval_assets.store.gates import stored_findings
 
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         agreement = read_figures(connection, HumanFigures)

@@ -34,11 +34,11 @@ def plan(*, data: Path, database: str | None, as_json: bool) -> int:
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.shown.gates import figures_of, plan_answer, plan_table
     from eval_assets.shown.terminal import table_lines, wrapped
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
 
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         outcomes = outcomes_now(connection, evaluation)

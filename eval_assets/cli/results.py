@@ -36,7 +36,7 @@ from eval_assets.shown.irr_json import irr_result
 from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, figures_table, humans_table
 from eval_assets.shown.stored import wordings_table
 from eval_assets.shown.terminal import screen_lines, wrapped
-from eval_assets.store.connection import connect, is_stored
+from eval_assets.store.connection import connect
 from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
@@ -96,7 +96,7 @@ def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> 
 
 def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
     """Return the last measured agreement of humans; None before the first run."""
-    if not is_stored(database):
+    if not database.exists():
         return None
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
@@ -116,7 +116,7 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
 
 def stored_judge_agreement(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return the last measured agreement of judges on each response, prompt and model."""
-    if not is_stored(database):
+    if not database.exists():
         return []
     with _reading(database, data) as connection:
         return judge_agreement_objects(connection)
@@ -124,7 +124,7 @@ def stored_judge_agreement(data: Path, database: Path) -> list[dict[str, Any]]:
 
 def stored_judges(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return the judges, with the last measured agreement of each with people by question."""
-    if not is_stored(database):
+    if not database.exists():
         return []
     with _reading(database, data) as connection:
         judges = read_rows(connection, "judges", order_by="position")
@@ -164,7 +164,7 @@ def closed_gates(
 
 def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return the certificates of judges and their validity; empty if there are none."""
-    if not is_stored(database):
+    if not database.exists():
         return []
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:

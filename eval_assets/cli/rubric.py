@@ -41,7 +41,7 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     evaluation.yaml does not change.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
 
     evaluation = read_evaluation(data)
     declared = question_of(evaluation, question)
@@ -49,7 +49,7 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     if path.exists():
         raise click.UsageError(f"{path} exists. Rename it, or remove it.")
     database_path = resolve_database(data, database)
-    if not is_stored(database_path):
+    if not database_path.exists():
         return nothing_measured(data)
     with connect(database_path, folder=data, is_reading=True) as connection:
         text = _draft(connection, evaluation, declared, judge=judge)

@@ -80,13 +80,13 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
     Raises:
         click.UsageError: If no judge is certified for all or a part of the responses.
     """
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
     from eval_assets.store.tuned_judges import units_of_fit_judges, units_with_every_score
     from eval_assets.wording import counted
 
     path = resolve_database(data, database)
     fit, scored = dict[str, frozenset[str]](), dict[str, frozenset[str]]()
-    if is_stored(path):
+    if path.exists():
         with connect(path, folder=data, is_reading=True) as connection:
             fit, scored = units_of_fit_judges(connection), units_with_every_score(connection)
     if not (fit or files.study.covered):

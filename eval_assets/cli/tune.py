@@ -77,7 +77,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     from eval_assets.shown.blocks import text_table
     from eval_assets.shown.certificates import labels_sentence
     from eval_assets.store.connection import connect
-    from eval_assets.store.ledger.judge_ledger import JudgeLedger
+    from eval_assets.store.ledger.histories import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
     from eval_assets.tuning.held_out_test import next_plans
@@ -167,7 +167,7 @@ def _show(
     from eval_assets.shown.certificates import test_table
     from eval_assets.store.connection import connect, transaction
     from eval_assets.store.ledger.copies import copy_ledger
-    from eval_assets.store.ledger.judge_ledger import JudgeLedger
+    from eval_assets.store.ledger.histories import JudgeLedger
     from eval_assets.store.splits import tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
     from eval_assets.tuning.held_out_test import shown_test

@@ -38,13 +38,13 @@ def why(question: str | None, data: Path, database: str | None, *, as_json: bool
     """
     from eval_assets.cli.results import why_stale
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
     from eval_assets.store.diagnosis import diagnosis
 
     evaluation = read_evaluation(data)
     declared = question_of(evaluation, question)
     path = resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         result = diagnosis(connection, declared)

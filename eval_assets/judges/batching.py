@@ -69,7 +69,7 @@ async def submit_pending(plans: Sequence[JudgingPlan], ledger: Ledger, *, budget
     pairs = {
         plan: [(rating, plan.next_request(rating)) for rating in plan.pending] for plan in plans
     }
-    affordable = await _affordable(pairs, budget)
+    affordable = _affordable(pairs, budget)
     for plan in plans:
         client, under_way = plan.client, set[str]()
         if not client.summary.stopped:
@@ -88,7 +88,7 @@ async def submit_pending(plans: Sequence[JudgingPlan], ledger: Ledger, *, budget
         plan.pending = []
 
 
-async def _affordable(
+def _affordable(
     pairs: Mapping[JudgingPlan, Sequence[tuple[PendingRating, ModelRequest]]], budget: Budget
 ) -> set[str]:
     """Return the keys of requests that the budget has, for all judges of a unit or for none."""
@@ -100,7 +100,7 @@ async def _affordable(
     affordable: set[str] = set()
     for by_key in most_usd.values():
         new = by_key.keys() - affordable
-        if new and await budget.spend(math.fsum(by_key[key] for key in new)):
+        if new and budget.spend(math.fsum(by_key[key] for key in new)):
             affordable |= new
     return affordable
 

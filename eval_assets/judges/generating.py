@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 
 from eval_assets.config.judges import Generator
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
 from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome, RequestFailed
-from eval_assets.judges.calling.scheduler import run_tasks
-from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
+from eval_assets.judges.calling.session import (
+    RequestOptions,
+    open_budget,
+    open_clients,
+    run_tasks,
+)
 from eval_assets.ledger import CallSubject, Ledger, Reply, Status
 
 
@@ -59,8 +62,7 @@ async def generate_responses(
     Raises:
         InputError: If there is a cap and a generator's price is not known.
     """
-    budget = Budget(options.budget_usd, ledger)
-    require_prices(generators, is_capped=await budget.left_usd() is not None)
+    budget = await open_budget(generators, ledger, options)
     async with open_clients(generators, ledger, budget=budget, options=options) as clients:
         threads = {
             client: [
@@ -77,7 +79,7 @@ async def generate_responses(
                     for _ in range(thread.n_left):
                         client.summary.estimate.add(thread.next_request())
         estimates = [client.summary.estimate for client in clients]
-        report_estimates(estimates, left_usd=await budget.left_usd(), report=options.report)
+        report_estimates(estimates, left_usd=budget.left_usd, report=options.report)
         work = [
             (client, [thread.go_on for thread in group if not thread.has_ended])
             for client, group in threads.items()
@@ -92,7 +94,7 @@ async def generate_responses(
         responses=tuple(responses),
         models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,
-        budget_left_usd=await budget.left_usd(),
+        budget_left_usd=budget.left_usd,
     )
 
 

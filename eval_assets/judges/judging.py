@@ -13,8 +13,12 @@ from eval_assets.judges.batching import plan_after_batches, submit_pending
 from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
-from eval_assets.judges.calling.scheduler import run_tasks
-from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
+from eval_assets.judges.calling.session import (
+    RequestOptions,
+    open_budget,
+    open_clients,
+    run_tasks,
+)
 from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore, ParsedReply
@@ -72,8 +76,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
         InputError: If there is a cap and a judge's price is not known: it could not be kept.
         PromptError: If the template cannot be rendered for a unit.
     """
-    budget = Budget(options.budget_usd, ledger)
-    require_prices(judges, is_capped=await budget.left_usd() is not None)
+    budget = await open_budget(judges, ledger, options)
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
         scores_of_run: list[JudgeScore] = []
         by_id = {client.model.id: client for client in clients}
@@ -85,7 +88,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
         async def score(units: Sequence[Unit], panel: Judges) -> list[JudgeScore]:
             plans = [await plan_of(units, judge) for judge in panel]
             estimates = [plan.estimate for plan in plans]
-            report_estimates(estimates, left_usd=await budget.left_usd(), report=options.report)
+            report_estimates(estimates, left_usd=budget.left_usd, report=options.report)
             batched = [plan for plan in plans if plan.client.model.declared.batch]
             await submit_pending(batched, ledger, budget=budget)
             reservations = JointReservations(budget)
@@ -122,7 +125,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
     return JudgingSummary(
         models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,
-        budget_left_usd=await budget.left_usd(),
+        budget_left_usd=budget.left_usd,
         stages=stages,
         scores=tuple(scores_of_run),
     )

@@ -10,7 +10,7 @@ from eval_assets.judges.calling.budget import JointReservations, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import ModelRequest, Outcome
-from eval_assets.judges.calling.scheduler import Task
+from eval_assets.judges.calling.session import Task
 from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema
 from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_outcome
 from eval_assets.ledger import CallSubject, Reply

@@ -211,11 +211,6 @@ def _cursor(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     return cursor
 
 
-def is_stored(path: Path) -> bool:
-    """Return whether anything is stored."""
-    return path.exists()
-
-
 @contextmanager
 def connect_in_memory(tables: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory with these tables, or empty ones of schema.sql."""

@@ -36,16 +36,10 @@ _known_versions: dict[tuple[str, ...], str] = {}
 
 def combined_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
     """Return the `content_fingerprint` of `combined_scores` from those of the tables behind it."""
-    parts = inputs_version(connection, {"question_limits": _LIMIT_COLUMNS})
+    tables = {**_DECIDING_OF_ALL, **_DECIDING["human"], **_DECIDING["judge"]}
+    tables["question_limits"] = _LIMIT_COLUMNS
+    parts = hashlib.sha256(" ".join(_fingerprints(connection, tables)).encode()).hexdigest()
     return f"{count_rows(connection, 'combined_scores')}-{parts}"
-
-
-def inputs_version(
-    connection: duckdb.DuckDBPyConnection, further: Mapping[str, tuple[str, ...]]
-) -> str:
-    """Return a fingerprint of responses, questions, ratings and scores, and of further columns."""
-    tables = {**_DECIDING_OF_ALL, **_DECIDING["human"], **_DECIDING["judge"], **further}
-    return hashlib.sha256(" ".join(_fingerprints(connection, tables)).encode()).hexdigest()
 
 
 def _fingerprints(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_assets.catalogue import Figure
 from eval_assets.figures import RECORDS, FigureRecord, fields_of
@@ -112,15 +112,6 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, record: type[FigureRecor
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
-def figures_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str:
-    """Return the `content_fingerprint` of a view from its figures, in a fifth of the time."""
-    [(n_rows, total)] = connection.execute(
-        f"""SELECT coalesce(max("row"), 0), sum(hash(*COLUMNS(* EXCLUDE "row"))::HUGEINT)
-            FROM figures WHERE table_name = '{table}'"""  # noqa: S608 - names of our own records
-    ).fetchall()
-    return f"{n_rows}-{total or 0:x}"
-
-
 def replace_figure_frame(
     connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], rows: pd.DataFrame
 ) -> None:
@@ -208,20 +199,8 @@ def read_figures(
     quoted = (subject.replace("'", "''") for subject in subjects or ())
     listed = ", ".join(f"'{subject}'" for subject in quoted) or "NULL"  # IN () is an error
     condition = f" AND subject IN ({listed})" if subjects is not None else ""
-    # A run reads the same figures at every gate: a fingerprint takes a tenth of the view's time.
-    version = connection.execute(
-        f"""SELECT count(*), sum(hash(figures)::HUGEINT) FROM figures
-            WHERE table_name = '{record.table}'{condition}"""  # noqa: S608 - names of our own records
-    ).fetchone()
-    key = (record, condition)
-    if key not in _last_read or _last_read[key][0] != version:
-        rows = connection.execute(view_sql(record, condition=condition)).fetchall()
-        _last_read[key] = version, tuple(_record(record, row) for row in rows)
-    return cast("tuple[Record, ...]", _last_read[key][1])
-
-
-_last_read: dict[tuple[type[FigureRecord], str], tuple[object, tuple[FigureRecord, ...]]] = {}
-"""By record type and condition, the version of the figures and their records."""
+    rows = connection.execute(view_sql(record, condition=condition)).fetchall()
+    return tuple(_record(record, row) for row in rows)
 
 
 def _record(record: type[Record], row: Sequence[Any]) -> Record:

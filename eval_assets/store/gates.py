@@ -48,12 +48,13 @@ def stored_gate_outcomes(
     changed = changed_tables(connection, sources)
     if not are_stored_scales(connection, evaluation.rubric):  # labels were read by other questions
         changed = (*changed, "rubric_questions")
+    records: dict[RaterKind, type[FigureRecord]] = {"human": HumanFigures, "judge": JudgeFigures}
     return gate_outcomes(
         evaluation,
         measured=measured_agreement(connection),
         versions=rating_versions(connection),
         changed=changed,
-        edited=edited_kinds(connection),
+        edited=[kind for kind, rows in records.items() if not is_as_measured(connection, rows)],
     )
 
 
@@ -126,12 +127,6 @@ def _decide_as_stored(
     ).fetchall()
     names = ("gate", "question_id", "is_closed")
     return set(verdicts) == {tuple(row[name] for name in names) for row in _verdict_rows(outcomes)}
-
-
-def edited_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[RaterKind, ...]:
-    """Return the kinds of rater whose stored figures were edited."""
-    records: dict[RaterKind, type[FigureRecord]] = {"human": HumanFigures, "judge": JudgeFigures}
-    return tuple(kind for kind, record in records.items() if not is_as_measured(connection, record))
 
 
 def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreement:

@@ -174,36 +174,22 @@ def reworded_ratings(
     versions = _ratings_by(connection, evaluation, "rubric_version")
     if not versions:
         return RewordedRatings({}, np.empty(0, np.int64))
-    texts = _text_numbers(connection)
-    return RewordedRatings(versions, texts, _rescaled_versions(connection, evaluation))
-
-
-def _text_numbers(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
-    """Return a number for each unit index, the same for responses with equal text.
-
-    A response without text, and a conversation, is equal to no other.
-    """
-    rows = connection.execute(
+    # Responses with equal text have one number; one without text, and a conversation, its own.
+    numbers = connection.execute(
         """
         SELECT CASE WHEN trim(coalesce(response_text, '')) = '' THEN -row_number() OVER ()
                     ELSE dense_rank() OVER (ORDER BY trim(response_text)) END AS number
         FROM response_groups LEFT JOIN responses USING (response_id) ORDER BY response_id
         """
     ).fetchnumpy()
-    return np.asarray(rows["number"], dtype=np.int64)
-
-
-def _rescaled_versions(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> frozenset[tuple[str, int]]:
-    """Return the questions and versions with another scale than the question has now."""
     scales = {question.id: question.scale.described() for question in evaluation.rubric}
     rows = connection.execute("SELECT question_id, version, scale FROM rubric_versions").fetchall()
-    return frozenset(
+    rescaled = frozenset(
         (question_id, version)
         for question_id, version, scale in rows
         if scales.get(question_id, scale) != scale
     )
+    return RewordedRatings(versions, np.asarray(numbers["number"], dtype=np.int64), rescaled)
 
 
 def _ratings_by(

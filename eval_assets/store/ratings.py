@@ -49,9 +49,10 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         q.id for q in evaluation.rubric if q.id in rounds and first_round_decides(rounds[q.id], q)
     )
     ratings |= {name: first_ratings(rounds[name]) for name in first_round_only}
+    n_skipped = "SELECT question_id, count(*) FROM skipped_labels GROUP BY question_id"
     return HumanRatings(
         ratings=ratings,
-        n_skipped=count_skips(connection),
+        n_skipped=dict(connection.execute(n_skipped).fetchall()),
         n_disagreements=count_disagreements(connection),
         data_version=measures_version(evaluation, "human", data_version=data_version),
         first_round_only=first_round_only,
@@ -246,14 +247,6 @@ def repeated_ratings(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
         ORDER BY ALL
         """  # noqa: S608 - constants of ours
     ).df()
-
-
-def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Return the number of units that raters skipped, by question."""
-    rows = connection.execute(
-        "SELECT question_id, count(*) FROM skipped_labels GROUP BY question_id"
-    ).fetchall()
-    return {question_id: int(n) for question_id, n in rows}
 
 
 def count_excluded(connection: duckdb.DuckDBPyConnection) -> int:

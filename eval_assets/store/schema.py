@@ -8,11 +8,9 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
-from eval_assets.figures import RECORDS
 from eval_assets.store.figures import (
     figure_comments,
     figure_views,
-    figures_fingerprint,
 )
 
 if TYPE_CHECKING:
@@ -126,15 +124,11 @@ def content_fingerprint(
 
     Another version of DuckDB may return another one.
     """
-    if table in _FIGURE_TABLES:
-        return figures_fingerprint(connection, table)
     names = ", ".join(f'"{name}"' for name in columns)
     query = f'SELECT count(*), sum(hash({names})::HUGEINT) FROM "{table}"'  # noqa: S608
     [(n_rows, total)] = connection.execute(query).fetchall()
     return f"{n_rows}-{total or 0:x}"
 
-
-_FIGURE_TABLES = frozenset(record.table for record in RECORDS)
 
 ExportFormat = Literal["csv", "jsonl", "parquet"]
 

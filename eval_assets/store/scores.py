@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -15,30 +14,12 @@ from eval_assets.store.inputs import check_imported
 from eval_assets.store.schema import empty_table, insert_rows, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import duckdb
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
-
-
-@dataclass(frozen=True)
-class JudgeRow:
-    """A judge and its numbers of scores; a row of the table `judges`."""
-
-    judge_id: str
-    provider: str
-    model: str | None
-    n_units: int
-    n_ok: int
-    fingerprint: str
-    position: int
-    version: str | None = None
-    version_hash: str | None = None
-    is_backup: bool = False
-    stopped: str | None = None
-    other_models: str | None = None
 
 
 def write_judge_scores(
@@ -319,12 +300,11 @@ def anchor_candidates(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def current_drift(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, object]]:
+def current_drift(connection: duckdb.DuckDBPyConnection) -> list[dict[str, object]]:
     """Return the rows of `judge_drift` of the judges as they are now, in the order of rounds."""
-    rows = connection.execute("SELECT * FROM judge_drift ORDER BY round").df()
-    now = judge_fingerprints(connection)
-    is_now = [
-        now.get(judge) == fingerprint
-        for judge, fingerprint in zip(rows["judge_id"], rows["fingerprint"], strict=True)
-    ]
-    return rows[is_now].to_dict("records")  # type: ignore[return-value]
+    rows = connection.execute(
+        """SELECT judge_drift.* FROM judge_drift JOIN judges USING (judge_id)
+           WHERE judge_drift.fingerprint = coalesce(version_hash, judges.fingerprint)
+           ORDER BY round"""
+    )
+    return rows_of(rows)

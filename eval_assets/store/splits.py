@@ -13,9 +13,8 @@ from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares, Tuning
-from eval_assets.store.data_versions import inputs_version
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
+from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.schema import empty_table, read_table
@@ -117,7 +116,6 @@ def tuning_units(
     *,
     shares: SplitShares,
     texts: bool = True,
-    keep: bool = False,
 ) -> dict[str, RatedUnits]:
     """Return the rated responses of each question, with every judge's scores before any map.
 
@@ -125,33 +123,10 @@ def tuning_units(
     they left out as ambiguous is left out.
 
     Prompts, responses and earlier turns are loaded only with `texts`: only judges with prompts are
-    tuned on them. With `keep` they stay in memory for the next call, which loads them again if
-    anything in the database has changed.
+    tuned on them.
     """
     if not questions:
         return {}
-    inputs = inputs_version(connection, {"judge_versions": ("judge_id", "version", "step")})
-    key = repr((inputs, list(questions), shares, texts))
-    units = _kept_units.pop(key, None)
-    if units is None:
-        units = _tuning_units(connection, questions, shares=shares, texts=texts)
-    _kept_units.clear()
-    if keep:
-        _kept_units[key] = units
-    return units
-
-
-_kept_units: dict[str, dict[str, RatedUnits]] = {}
-"""The units of the last call with `keep`, by all that they depend on."""
-
-
-def _tuning_units(
-    connection: duckdb.DuckDBPyConnection,
-    questions: Collection[RubricQuestion],
-    *,
-    shares: SplitShares,
-    texts: bool,
-) -> dict[str, RatedUnits]:
     prompt, response = ("prompt_text", "response_text") if texts else ("''", "''")
     responses = connection.execute(
         f"""

@@ -21,7 +21,7 @@ from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import stored_gate_outcomes, why_certificates_are_stale
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
+from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.schema import count_rows, insert_rows, read_table
 from eval_assets.store.scores import current_drift, declared_fingerprints, versions_rated_as
 from eval_assets.store.splits import (
@@ -56,7 +56,8 @@ def version_scores(
     connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
 ) -> VersionScores:
     """Return the stored scores of all versions of all judges on the rated units."""
-    return VersionScores(units, prompted_scores(connection, units), JudgeLedger(ledger).versions())
+    scores = scores_by_prompt(connection.execute("FROM tuned_judge_scores").df(), units)
+    return VersionScores(units, scores, JudgeLedger(ledger).versions())
 
 
 def current_judges(
@@ -244,14 +245,6 @@ def certificate_table(
         }
         for row in sorted(rows, key=lambda row: (row.judge_id, row.question_id))
     ]
-
-
-def prompted_scores(
-    connection: duckdb.DuckDBPyConnection, units: Mapping[str, RatedUnits]
-) -> PromptedScores:
-    """Return the stored scores of tuned prompts, for the rated units."""
-    scores = connection.execute("FROM tuned_judge_scores").df()
-    return scores_by_prompt(scores, units)
 
 
 def scores_by_prompt(tuned_scores: pd.DataFrame, units: Mapping[str, RatedUnits]) -> PromptedScores:

@@ -62,7 +62,8 @@ def test_fingerprint_of_figures_changes_with_a_value_only(tmp_path: Path) -> Non
         fingerprints = []
         for figures in (rows, rows[::-1], Case(alpha_within=0.7).humans()):
             replace_figures(connection, HumanFigures, figures)
-            fingerprints.append(content_fingerprint(connection, "human_agreement", ()))
+            columns = [column.name for column in columns_of(connection, "human_agreement")]
+            fingerprints.append(content_fingerprint(connection, "human_agreement", columns))
 
     assert fingerprints[0] == fingerprints[1] != fingerprints[2]
     assert [text.partition("-")[0] for text in fingerprints] == [str(len(rows))] * 3

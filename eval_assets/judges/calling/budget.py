@@ -5,8 +5,6 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from eval_assets.ledger import Ledger
-
 UnitKey = tuple[str, str]
 """Response and question."""
 
@@ -18,33 +16,26 @@ class Budget:
 
     Before a request the most that it may cost is reserved: a token for each byte of its input, and
     the longest output. Once its cost is known, the reservation is released. Spending and
-    reservations together stay within the limit, and within what the ledger's caps leave: nobody
-    else spends from these meanwhile.
-
-    Without a limit the caps of the ledger hold alone.
+    reservations together stay within the limit, None for none.
 
     Raises:
         ValueError: If the limit is negative.
     """
 
-    def __init__(self, limit_usd: float | None, ledger: Ledger | None = None) -> None:
+    def __init__(self, limit_usd: float | None) -> None:
         if limit_usd is not None and not limit_usd >= 0:
             raise ValueError(f"budget_usd must be 0 or more, got {limit_usd:g}")
         self.limit_usd = math.inf if limit_usd is None else limit_usd
         self.spent_usd = 0.0
-        self._ledger = ledger
         self.reserved_usd = 0.0
         self.n_open = 0
         self._is_used_up = False
         self._turn = asyncio.Lock()  # first come, first served
         self.released = asyncio.Event()
 
-    async def left_usd(self) -> float | None:
+    @property
+    def left_usd(self) -> float | None:
         """Return the amount that is neither spent nor reserved; None without a cap."""
-        if self._ledger is not None:
-            shared_usd = await asyncio.to_thread(self._ledger.left_usd)
-            self._ledger = None
-            self.limit_usd = min(self.limit_usd, math.inf if shared_usd is None else shared_usd)
         left_usd = self.limit_usd - self.spent_usd - self.reserved_usd
         return left_usd if math.isfinite(left_usd) else None
 
@@ -56,7 +47,7 @@ class Budget:
         the run ends in a defined state.
         """
         async with self._turn:
-            while not self._is_used_up and not await self._has_left(usd):
+            while not self._is_used_up and not self._has_left(usd):
                 if self.n_open:
                     self.released.clear()
                     await self.released.wait()
@@ -67,18 +58,14 @@ class Budget:
                 self.n_open += n_shares
             return not self._is_used_up
 
-    async def spend(self, most_usd: float) -> bool:
+    def spend(self, most_usd: float) -> bool:
         """Spend the highest cost of a batch's requests; return False if it does not fit."""
-        async with self._turn:
-            if not await self._has_left(most_usd):
-                return False
-            self.spent_usd += most_usd
-            return True
+        has_left = self._has_left(most_usd)
+        self.spent_usd += most_usd if has_left else 0.0
+        return has_left
 
-    async def _has_left(self, usd: float) -> bool:
-        """Return whether an amount is left."""
-        left_usd = await self.left_usd()
-        return left_usd is None or usd <= left_usd + _ROUNDING_USD
+    def _has_left(self, usd: float) -> bool:
+        return self.spent_usd + self.reserved_usd + usd <= self.limit_usd + _ROUNDING_USD
 
 
 @dataclass

@@ -15,7 +15,6 @@ import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Budget, Reservation
-from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
 from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter, loop_time
@@ -27,6 +26,7 @@ from eval_assets.judges.calling.requests import (
     Outcome,
     RequestFailed,
 )
+from eval_assets.judges.clients import Connections
 from eval_assets.ledger import CallSubject, EndpointMemory, Reply, Status
 
 logger = logging.getLogger(__name__)

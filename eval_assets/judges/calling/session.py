@@ -1,12 +1,13 @@
-"""Session of requests to models with a shared budget, ledger writer and shutdown."""
+"""Session of requests to models: what they share, tasks side by side, and shutdown."""
 
 import asyncio
+import gc
 import hashlib
 import logging
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,12 +18,11 @@ import numpy as np
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import AnyModelClient, ModelClient, RetryPolicy, Shared
-from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter, SharedRates
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
-from eval_assets.judges.calling.progress import Report, log_report
-from eval_assets.judges.clients import connect
+from eval_assets.judges.calling.progress import Progress, Report, log_report
+from eval_assets.judges.clients import Connections, connect
 from eval_assets.judges.clients.masking import secrets_in
 from eval_assets.ledger import EndpointMemory, Ledger, RateLimits, Status
 from eval_assets.wording import counted
@@ -31,6 +31,11 @@ logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10.0
 """Longest wait for requests in flight when a run is interrupted."""
+
+SECONDS_BETWEEN_REPORTS = 5.0
+
+Task = Callable[[], Coroutine[Any, Any, bool]]
+"""The requests about one unit; returns whether a usable reply came of them."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -50,18 +55,26 @@ class RequestOptions:
     ask_again: frozenset[Status] = frozenset()
 
 
-def require_prices(models: Sequence[AnyLiveModel], *, is_capped: bool) -> None:
-    """Raise InputError if there is a cap and a model's price is not known: it could not be kept.
+async def open_budget(
+    models: Sequence[AnyLiveModel], ledger: Ledger, options: RequestOptions
+) -> Budget:
+    """Return the budget of a run, within what the ledger's caps leave: nobody else spends from it.
 
     Without a cap, an unknown price is logged.
+
+    Raises:
+        InputError: If there is a cap and a model's price is not known: it could not be kept.
     """
+    caps_usd = await asyncio.to_thread(ledger.left_usd)
+    limits = [usd for usd in (options.budget_usd, caps_usd) if usd is not None]
     unpriced = ", ".join(sorted({model.endpoint.model for model in models if model.price is None}))
-    if unpriced and is_capped:
+    if unpriced and limits:
         message = f"the price of {unpriced} is not known, so no cap could be kept"
         remedy = "Add it under prices, or remove the budget"
         raise InputError(InputProblem("evaluation.yaml", None, "budget_usd", message, remedy))
     if unpriced:
         logger.warning("the price of %s is not known, so neither is its cost", unpriced)
+    return Budget(min(limits, default=None))
 
 
 def warn_of_budget(n_stopped: int, *, left_usd: float | None) -> None:
@@ -246,3 +259,89 @@ async def _drain(clients: Sequence[AnyModelClient], tasks: Mapping[str, asyncio.
             "%s in flight ended and %s stored, %d given up",
             *(counted(n_ended, "request"), are, len(late)),
         )
+
+
+async def run_tasks(
+    work: Sequence[tuple[AnyModelClient, Sequence[Task]]], *, report: Report
+) -> None:
+    """Run all tasks, models concurrently, and report every few seconds.
+
+    Each model's tasks start in order, as its client has room. A task that fails leaves the others
+    alone; failed requests do not make a task fail.
+
+    Raises:
+        BaseException: What the first failed task raised, when all are done.
+    """
+    work = [(client, tasks) for client, tasks in work if tasks]
+    if not work:
+        return
+    for client, _ in work:
+        _ = client.connections.first  # connected before the clock runs
+    scheduler = _Scheduler(work)
+    reporter = asyncio.create_task(scheduler.report_regularly(report))
+    # To look through all that is imported takes a full collection over 0.1 s, in which no reply is
+    # committed.
+    gc.freeze()
+    try:
+        async with asyncio.TaskGroup() as beginning:
+            for client, tasks in work:
+                beginning.create_task(scheduler.begin(client, tasks))
+        while scheduler.running:
+            await asyncio.wait(scheduler.running)
+    except asyncio.CancelledError:
+        if not scheduler.failures:
+            raise
+    finally:
+        gc.unfreeze()
+        for task in (reporter, *scheduler.running):
+            task.cancel()
+    if scheduler.failures:
+        raise scheduler.failures[0]
+    report(scheduler.progress())
+
+
+class _Scheduler:
+    """Starts tasks and counts those that are done."""
+
+    def __init__(self, work: Sequence[tuple[AnyModelClient, Sequence[Task]]]) -> None:
+        self.running: set[asyncio.Task[bool]] = set()
+        self.failures: list[BaseException] = []
+        self._work = work
+        self._successes: list[bool] = []
+        self._main = asyncio.current_task()
+        self._started = asyncio.get_running_loop().time()
+
+    async def begin(self, client: AnyModelClient, tasks: Sequence[Task]) -> None:
+        for task in tasks:
+            await client.open_tasks.acquire()
+            self.running.add(running := asyncio.create_task(task()))
+            running.add_done_callback(self._end)
+            running.add_done_callback(lambda _: client.open_tasks.release())
+            # Models take turns, so that a budget which runs out leaves pairs of scores, not one
+            # judge.
+            await asyncio.sleep(0)
+
+    async def report_regularly(self, report: Report) -> None:
+        while True:
+            await asyncio.sleep(SECONDS_BETWEEN_REPORTS)
+            report(self.progress())
+
+    def progress(self) -> Progress:
+        n_done = len(self._successes)
+        return Progress(
+            n_done=n_done,
+            n_failed=n_done - sum(self._successes),
+            n_total=sum(len(tasks) for _, tasks in self._work),
+            spent_usd=sum(client.summary.known_usd for client, _ in self._work),
+            elapsed_seconds=asyncio.get_running_loop().time() - self._started,
+        )
+
+    def _end(self, task: asyncio.Task[bool]) -> None:
+        self.running.discard(task)
+        if task.cancelled():
+            return
+        if (failure := task.exception()) is not None:
+            self.failures.append(failure)
+            if not isinstance(failure, Exception) and self._main is not None:
+                self._main.cancel()  # an interruption ends everything
+        self._successes.append(failure is None and task.result())

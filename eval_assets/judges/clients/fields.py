@@ -44,7 +44,9 @@ def text_of(content: object) -> str | None:
         case str() | {"type": _}:
             return _part_text(content)
         case dict():
-            return _encoded(content)
+            with suppress(RecursionError):
+                return json.dumps(content, ensure_ascii=False)
+            return None
         case _:
             return None
 
@@ -84,10 +86,3 @@ def _part_text(part: object) -> str | None:
             return text
         case _:
             return None
-
-
-def _encoded(content: dict[str, Any]) -> str | None:
-    try:
-        return json.dumps(content, ensure_ascii=False)
-    except RecursionError:
-        return None

@@ -33,11 +33,9 @@ _KEYS_PER_STATEMENT = 5_000
 REPLIES = get_args(ReplyStatus)
 
 # Built once: SQLAlchemy takes longer to build a statement than SQLite to run it.
-_OF_KEYS = attempts.c.call_key.in_(sa.bindparam("keys", expanding=True))
 _REPLIES_TO = sa.select(attempts.c.call_key, attempts.c.raw_output, attempts.c.status).where(
-    _OF_KEYS & attempts.c.status.in_(REPLIES)
+    attempts.c.call_key.in_(sa.bindparam("keys", expanding=True)) & attempts.c.status.in_(REPLIES)
 )
-_ANSWERED = sa.select(attempts.c.call_key).where(_OF_KEYS & attempts.c.status.in_(REPLIES))
 
 
 def replies_to(connection: sa.Connection, call_keys: Collection[str]) -> dict[str, Reply]:
@@ -60,8 +58,9 @@ def store_attempts(
     new = ledger.upsert(attempts).on_conflict_do_nothing(
         index_elements=["call_key", "attempt", "started_at"]
     )
-    keys = [row["call_key"] for row in rows if row["status"] in REPLIES]
-    answered = set(connection.scalars(_ANSWERED, {"keys": keys})) if keys else set()
+    answered = set(
+        replies_to(connection, [row["call_key"] for row in rows if row["status"] in REPLIES])
+    )
     new_rows = []
     for row in rows:
         is_reply = row["status"] in REPLIES

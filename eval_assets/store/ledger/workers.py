@@ -169,20 +169,18 @@ class Worker:
         self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         """Store attempts and what they asked, all or none of them."""
-        rows = []
-        for attempt in new_attempts:
-            charged_usd = attempt.charged_usd
-            rows.append(
-                {
-                    **vars(attempt),
-                    "charged_usd": (attempt.cost_usd or 0.0)
-                    if charged_usd is None
-                    else charged_usd,
-                    "day": attempt.started_at.astimezone(UTC).date(),
-                    "evaluation": self._ledger.evaluation,
-                    "worker": self._worker,
-                }
-            )
+        rows = [
+            {
+                **vars(attempt),
+                "charged_usd": next(
+                    (usd for usd in (attempt.charged_usd, attempt.cost_usd) if usd is not None), 0.0
+                ),
+                "day": attempt.started_at.astimezone(UTC).date(),
+                "evaluation": self._ledger.evaluation,
+                "worker": self._worker,
+            }
+            for attempt in new_attempts
+        ]
 
         def write(connection: sa.Connection) -> None:
             store_attempts(connection, self._ledger, rows)

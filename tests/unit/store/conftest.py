@@ -4,6 +4,7 @@ import resource
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -16,10 +17,26 @@ from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_rubric
 from eval_assets.store.schema import replace_records, replace_rows
-from eval_assets.store.scores import JudgeRow, write_judge_scores
+from eval_assets.store.scores import write_judge_scores
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A row of the table `judges`."""
+
+    judge_id: str
+    provider: str
+    model: str | None
+    n_units: int
+    n_ok: int
+    fingerprint: str
+    position: int
+    version: str | None = None
+    version_hash: str | None = None
+    is_backup: bool = False
 
 
 @pytest.fixture

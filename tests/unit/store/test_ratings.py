@@ -35,9 +35,17 @@ from eval_assets.store.ratings import (
     write_pair_measures,
 )
 from eval_assets.store.schema import count_rows, replace_rows
-from eval_assets.store.scores import JudgeRow, judged_models, next_units, score_coverage
+from eval_assets.store.scores import judged_models, next_units, score_coverage
 from tests.counting import counted
-from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
+from tests.unit.store.conftest import (
+    CLARITY,
+    SAFETY,
+    JudgeRow,
+    labels,
+    responses,
+    scores,
+    write_scored,
+)
 
 Connection = duckdb.DuckDBPyConnection
 NAN = float("nan")

@@ -9,7 +9,6 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.schema import insert_rows, replace_records, replace_rows
-from eval_assets.store.scores import JudgeRow
 from eval_assets.store.splits import (
     cost_of_requests,
     costs_of_prompts,
@@ -19,8 +18,16 @@ from eval_assets.store.splits import (
     tuning_units,
 )
 from eval_assets.store.tuned_judges import _lowered_minimums
-from eval_assets.tuning.rated import RatedUnits, split_of
-from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
+from eval_assets.tuning.rated import split_of
+from tests.unit.store.conftest import (
+    CLARITY,
+    SAFETY,
+    JudgeRow,
+    labels,
+    responses,
+    scores,
+    write_scored,
+)
 
 Connection = duckdb.DuckDBPyConnection
 NAN = float("nan")
@@ -63,29 +70,6 @@ def test_only_rated_responses_are_tuned_on_each_with_its_raters(rated: Connectio
     assert clarity.prompt_texts.tolist() == ["Prompt a", "Prompt b"]
     assert clarity.response_texts.tolist() == ["Answer a1", "Answer b1"]
     assert units["safety"].response_ids.tolist() == ["a2"]
-
-
-def test_kept_units_are_loaded_again_once_anything_has_changed(rated: Connection) -> None:
-    def units(*, keep: bool = True) -> RatedUnits:
-        return tuning_units(rated, [CLARITY], shares=SplitShares(), keep=keep)["clarity"]
-
-    first = units()
-    assert units() is first
-    other_shares = SplitShares(train=0.5, dev=0.1, test=0.4)
-    assert tuning_units(rated, [CLARITY], shares=other_shares)["clarity"] is not first
-
-    for change in (
-        "UPDATE human_labels SET value = 3 WHERE rater_id = 'r1'",
-        "UPDATE judge_scores SET raw_score = 4 WHERE judge_id = 'gpt'",
-        "UPDATE judge_scores SET spread = 1 WHERE judge_id = 'gpt'",
-        "UPDATE responses SET response_text = 'Another' WHERE response_id = 'a1'",
-    ):
-        before = units()
-        rated.execute(change)
-        after = units()
-        assert after is not before
-        assert after is units(keep=False)
-        assert after is not units()
 
 
 def test_scores_that_could_not_be_read_are_missing(rated: Connection) -> None:

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from eval_assets.judges.calling.budget import Budget, JointReservations, Reservation
+from eval_assets.judges.calling.session import RequestOptions, open_budget
 from tests.unit.judges.conftest import MemoryLedger
 
 
@@ -24,7 +25,7 @@ def test_what_is_reserved_counts_until_the_cost_is_known() -> None:
         first.release()
         assert await waiting
         assert budget.spent_usd == pytest.approx(0.1)
-        assert await budget.left_usd() == pytest.approx(0.3)
+        assert budget.left_usd == pytest.approx(0.3)
 
     asyncio.run(scenario())
 
@@ -78,7 +79,7 @@ def test_the_judges_of_a_unit_are_reserved_for_together_or_not_at_all() -> None:
             reservations.plan(unit, 0.5)
         cheap = await reservations.share(UNIT, 0.1)
         assert cheap is not None
-        assert await budget.left_usd() == pytest.approx(0.4)
+        assert budget.left_usd == pytest.approx(0.4)
         # The cheap judge's next unit waits for the dear one's share of the first.
         waiting = asyncio.create_task(reservations.share(NEXT_UNIT, 0.1))
         cheap.charge(0.1)
@@ -106,7 +107,7 @@ def test_a_share_is_released_once() -> None:
         assert share is not None
         share.release()
         share.release()
-        assert await budget.left_usd() == pytest.approx(0.5)
+        assert budget.left_usd == pytest.approx(0.5)
 
     asyncio.run(scenario())
 
@@ -121,21 +122,21 @@ class CappedLedger(MemoryLedger):
 
 def test_what_the_ledgers_caps_leave_is_a_limit() -> None:
     async def scenario() -> None:
-        budget = Budget(None, CappedLedger())
+        budget = await open_budget([], CappedLedger(), RequestOptions({}))
         first = await reserved(budget, 0.2)
         waiting = asyncio.create_task(budget.reserve(0.15))
         await asyncio.sleep(0)
         first.charge(0.1)
         first.release()
         assert await waiting
-        assert await budget.left_usd() == pytest.approx(0.05)
+        assert budget.left_usd == pytest.approx(0.05)
 
     asyncio.run(scenario())
 
 
 def test_a_runs_own_limit_holds_within_a_cap_of_the_ledger() -> None:
     async def scenario() -> None:
-        budget = Budget(0.1, CappedLedger())
+        budget = await open_budget([], CappedLedger(), RequestOptions({}, budget_usd=0.1))
         first = await reserved(budget, 0.1)
         first.charge(0.1)
         first.release()
@@ -169,6 +170,6 @@ def test_a_failed_attempt_after_which_no_other_fits_gives_its_reservation_back()
         first = await reserved(budget, 0.6)
         first.charge(0.5)
         assert first.is_released
-        assert await budget.left_usd() == pytest.approx(0.5)
+        assert budget.left_usd == pytest.approx(0.5)
 
     asyncio.run(scenario())

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from eval_assets.judges.calling.connections import Connections
+from eval_assets.judges.clients import Connections
 from eval_assets.ledger import Reply
 
 

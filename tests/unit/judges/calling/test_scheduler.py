@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.progress import Progress
-from eval_assets.judges.calling.scheduler import Task, run_tasks
+from eval_assets.judges.calling.session import Task, run_tasks
+from eval_assets.judges.clients import Connections
 
 if TYPE_CHECKING:
     from eval_assets.judges.calling.client import AnyModelClient

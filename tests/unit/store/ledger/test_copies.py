@@ -16,10 +16,10 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import (
     DualJudgement,
+    JudgeLedger,
     append_history,
     history_of,
 )
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed, prompts_of

@@ -9,7 +9,7 @@ import pytest
 from eval_assets.errors import StoreError
 from eval_assets.stats import MonotoneMap
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.judge_ledger import JudgeLedger
+from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.versions import JudgeVersion
