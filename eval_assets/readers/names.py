@@ -176,6 +176,11 @@ _JUDGE = re.compile(
     r"|(score|rating|label|grade|verdict)_model|classifier"
     r"|automatic|automated|aiescore|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
 )
+_PROGRAM = re.compile(
+    r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline)"
+    r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
+    re.IGNORECASE,
+)
 _METRIC = re.compile(
     r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
     r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
@@ -331,6 +336,16 @@ def names_model(name: str) -> bool:
     is_of_model = last and (_NO_LAST_NAME.fullmatch(last.split()[0]) or _CRITERION.search(last))
     is_person = name == "Claude" or (last and not is_of_model and _looks_like_a_name(last))
     return not is_person and _MODEL.search(name) is not None
+
+
+def may_be_program(name: str) -> bool:
+    """Return whether a rater's name may be that of a program, and nothing says that it is one.
+
+    Examples:
+        >>> [may_be_program(name) for name in ("support-scorer", "olmo-7b", "scorer 2", "gpt-4o")]
+        [True, True, False, False]
+    """
+    return who(name) in (Who.UNKNOWN, Who.PERSON) and _PROGRAM.search(name) is not None
 
 
 def models_by_company(names: Collection[str]) -> set[str]:

@@ -116,11 +116,13 @@ def read_ratings(
         parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
         # What is no question is part of the item, and what is no rating on its own a rater's.
         roles = [{"question": "item", "rating": "rater"}.get(name, name) for name in parts]
+        confirmed = {"rater": parts["judge"]} if [*parts] == ["judge"] else {}  # or is a person
+        confirmed = confirmed or {role: columns[role] for role in roles if columns[role]}
         doubt = Doubt(
             tuple(name for names in parts.values() for name in names),
             choice,
             " ".join(option_text(table, name, *of) for name, of in parts.items()),
-            " ".join(option_text(table, role, *columns[role]) for role in roles if columns[role]),
+            " ".join(option_text(table, role, *of) for role, of in confirmed.items()),
         )
         doubts.append(doubt)
         alternatives.append((doubt, other))

@@ -27,6 +27,7 @@ from eval_assets.readers.names import (
     holds_judges,
     is_first_name,
     is_rating_word,
+    may_be_program,
     names_judge,
     names_model,
     owner_and_field,
@@ -41,6 +42,7 @@ from eval_assets.readers.readings.table_reading import (
     deepest_level,
     names_item,
 )
+from eval_assets.wording import listed
 
 _MOST_RATERS = 20_000
 _MOST_CANDIDATES = 6
@@ -346,7 +348,12 @@ class _RatingRows:
         )
 
     def _add_forks(self, reading: Reading) -> None:
-        """Add the choices between item and question that only a name, or its lack, made."""
+        """Add the choices that only a name, or its lack, made."""
+        names = self.rater.values if self.choices.names is None else ()
+        programs = tuple(filter(may_be_program, names))
+        if programs and len(programs) < len(names):
+            verb = "counts as a person" if len(programs) == 1 else "count as people"
+            reading.forks.append((f"{listed(programs, most=3)} {verb}", {"judge": programs}))
         question, items = reading.question, reading.items
         if self.choices.items or self.choices.question is not None:
             return

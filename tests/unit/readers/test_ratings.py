@@ -819,6 +819,20 @@ def test_scale_that_may_be_wider_is_read_the_other_way_too(tmp_path: Path) -> No
     assert [of.questions[0].scale.high for of in (tables, other)] == [4, 5]
 
 
+@pytest.mark.parametrize("name", ["support-quality-scorer", "MODEL_A", "olmo-7b-reward"])
+def test_rater_that_may_be_a_program_is_a_doubt(tmp_path: Path, name: str) -> None:
+    rows = [(i, name if r == "cleo" else r, v) for i, r, v in LONG]
+    files = {"r.csv": lines(("item", "rater", "score"), *rows)}
+
+    tables = read(tmp_path, files)
+
+    [(doubt, other)] = tables.alternatives
+    assert doubt.choice == f"{name} counts as a person"
+    assert (doubt.option, doubt.confirmation) == (f"--judge {name}", f"--rater {name}")
+    assert (len(tables.ratings), len(other.ratings), len(other.scores)) == (3 * N, 2 * N, N)
+    assert not read(tmp_path, files, rater=(name,)).alternatives
+
+
 def test_rater_with_another_kind_of_name_is_a_doubt(tmp_path: Path) -> None:
     rows = [(*row, 6 - row[1]) for row in WIDE]
 
