@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from shlex import join, split
+from shlex import join, quote, split
 from typing import TYPE_CHECKING, Any
 
 from eval_assets.errors import InputError, InputProblem, leaves
@@ -321,14 +321,17 @@ class _Context:
         """Return the options that correct a wrong reading; none if an evaluation declares it."""
         if self.is_declared:
             return ()
-        has_words = any(question.scale.words for question in tables.questions)
-        scale = "worst,...,best" if has_words else "1-5"
-        is_guessed = any(question.scale_guessed for question in tables.questions)
+        from eval_assets.readers.values import scale_text
+
+        guessed = [question.scale for question in tables.questions if question.scale_guessed]
         corrections = [("item", "COLUMN")]
         corrections += [("rater", "NAMES")] if not len(tables.ratings) else []
-        corrections += [("scale", scale)] if is_guessed else []
+        for scale in guessed[:1]:
+            text = scale_text(scale)
+            is_short = len(text) <= _LONGEST_SCALE
+            corrections += [("scale", text if is_short else "worst,...,best")]
         return tuple(
-            f"--{name} {value}" if self.paths else f'{name}="{value}"'
+            f"--{name} {quote(value)}" if self.paths else f'{name}="{value}"'
             for name, value in corrections
         )
 
@@ -339,6 +342,7 @@ class _Context:
             step: The step.
             option: Further option that reads the files as they were read.
         """
+        from eval_assets.config.evaluation import FILE
         from eval_assets.shown.next_step import Action, folder_command
 
         if not self.paths:
@@ -348,9 +352,11 @@ class _Context:
         if step.action is Action.CLASSIFY_SCORES:
             return join(["eval-assets", "check", *files, *options, "--judge-pass", ">=0.5"])
         evaluation = self.rules.evaluation
-        if evaluation is None:
-            return join(["eval-assets", "init", *files, *options, self.title])
-        return folder_command(step, evaluation)
+        if evaluation is not None:
+            return folder_command(step, evaluation)
+        if (Path(self.title) / FILE).is_file():  # init wrote it, and changes no file
+            return join(["eval-assets", "run", "--data", self.title])
+        return join(["eval-assets", "init", *files, *options, self.title])
 
 
 def _repeated(options: ReadOptions) -> list[str]:
@@ -534,6 +540,7 @@ def _pass_rules(
 
 
 _TWO = 2
+_LONGEST_SCALE = 24
 
 
 def _reading(

@@ -1,11 +1,16 @@
 """Labels and judges of all questions, assessed: what every screen shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeScores, compare_judge
+from eval_assets.agreement.judge_comparison import (
+    JudgeComparison,
+    JudgeFinding,
+    JudgeScores,
+    compare_judge,
+)
 from eval_assets.agreement.label_agreement import (
     LabelAgreement,
     WideDisagreement,
@@ -40,11 +45,26 @@ class QuestionRatings:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Labels by question, judges by name and question, and what people disagree on most."""
+    """Labels by question, judges by name and question, and what people disagree on most.
+
+    `outdated_because` says why the labels have no verdict: their files changed, for instance.
+    """
 
     labels: tuple[LabelAgreement, ...]
     judges: Mapping[str, tuple[JudgeComparison, ...]]
     disagreements: tuple[WideDisagreement, ...]
+    outdated_because: str = ""
+
+    def outdated(self, reason: str) -> "Assessment":
+        """Return the assessment without verdicts, of the labels only with a reason."""
+        judges = {
+            judge: tuple(replace(of, finding=JudgeFinding.OUTDATED) for of in comparisons)
+            for judge, comparisons in self.judges.items()
+        }
+        labels = self.labels
+        if reason:
+            labels = tuple(replace(of, verdict=Verdict.NOT_MEASURED) for of in labels)
+        return Assessment(labels, judges, self.disagreements, reason)
 
     @property
     def labels_verdict(self) -> Verdict:

@@ -89,6 +89,8 @@ class JudgeFinding(StrEnum):
     """It repeats the ratings of one person."""
     NOT_COMPARED = "not_compared"
     """It scored nothing that a person rated."""
+    OUTDATED = "outdated"
+    """Its figures, or those of people, are not of the current data."""
 
     @property
     def verdict(self) -> Verdict:
@@ -104,6 +106,7 @@ class JudgeFinding(StrEnum):
                 | JudgeFinding.OTHER_SCALE
                 | JudgeFinding.COPY
                 | JudgeFinding.NOT_COMPARED
+                | JudgeFinding.OUTDATED
             ):
                 return Verdict.NOT_MEASURED
         return Verdict.NEED_MORE_DATA

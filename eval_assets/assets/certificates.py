@@ -16,7 +16,6 @@ from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import human_labels
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
-from eval_assets.assets.reports import stored_report, write_report
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.tuning import judge_versions, units_past_the_gates
 from eval_assets.readers.evaluation.input_files import source_fingerprints
@@ -85,7 +84,7 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> Metadata:
 
 
 @asset(group="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation, judge_drift])
-def judge_certificates(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
+def judge_certificates(folder: EvaluationFolder) -> Metadata:
     """Judge certificates with their evidence and validity."""
     evaluation = folder.evaluation()
     sources = source_fingerprints(evaluation)
@@ -101,8 +100,6 @@ def judge_certificates(context: dg.AssetExecutionContext, folder: EvaluationFold
             ]
             write_stand_in_scores(connection, parts, evaluation.rubric)
         unevaluated = unevaluated_tests(connection)
-        if (folder.out / "report.html").exists() and not _is_report_to_come(context, folder):
-            write_report(*stored_report(connection, folder, evaluation), folder.out)
     files = certificate_files([item for result in evaluations.values() for item in result])
     _write_files(folder.out / "certificates", files)
     displayed_columns = [*_NAMED, "claim", "state", "reason", "stale_because"]
@@ -137,19 +134,6 @@ def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
 certificate_checks = checks(
     certificates_valid, of=judge_certificates, also_of=[human_labels, judge_scores]
 )
-
-
-def _is_report_to_come(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> bool:
-    """Return whether this run still has to write the report, with the certificates in it.
-
-    It has in one process. With several processes, the report may have started before.
-    """
-    kinds = {dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED, dg.DagsterEventType.STEP_START}
-    key = folder.key("agreement_report")
-    entries = context.instance.all_logs(context.run.run_id, of_type=kinds)
-    events = [entry.get_dagster_event() for entry in entries]
-    started = {event.step_key for event in events if event.is_step_start}
-    return any(event.asset_key == key and event.step_key not in started for event in events)
 
 
 _NAMED = ("judge_id", "version", "question_id")

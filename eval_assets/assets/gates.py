@@ -30,6 +30,7 @@ from eval_assets.store.gates import (
     unread_scores,
     write_gate_verdicts,
 )
+from eval_assets.store.inputs import TABLE_OF_ASSET
 from eval_assets.wording import figure_text, listed
 
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
@@ -147,8 +148,9 @@ def _reason(outcome: GateOutcome, step: str) -> str:
     """Return why a gate is open or closed and what to do; where a run is, the assets to make."""
     if outcome.unusable is None:
         return f"{outcome.reason}. {step}".rstrip()
+    by_table = {table: asset for asset, table in TABLE_OF_ASSET.items()}
     tables = [*outcome.unusable.changed, GATES[outcome.gate].table]
-    assets = listed(["model_responses" if name == "responses" else name for name in tables])
+    assets = listed([by_table.get(name, name) for name in tables])
     return f"{outcome.reason}, or materialize {assets} in the UI."
 
 

@@ -218,7 +218,6 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
     group="inputs",
     kinds={"csv", "duckdb"},
     deps=[generated_responses, "response_files"],
-    table="responses",
 )
 def model_responses(folder: EvaluationFolder) -> Metadata:
     """Responses of each model: given in files, or generated; a given one takes precedence."""

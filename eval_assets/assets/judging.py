@@ -227,7 +227,7 @@ def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.Assets
     def collected(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
         run = context.run
         metadata = scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
-        result = materialized(folder, "judge_scores", metadata, table="judge_scores")
+        result = materialized(folder, "judge_scores", metadata)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", dg.BetaWarning)  # of data_version
             return dg.Output(None, metadata=result.metadata, data_version=result.data_version)

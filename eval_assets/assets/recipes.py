@@ -27,15 +27,19 @@ _OTHER_DATA = _On.any_deps_match(_On.data_version_changed() | _On.will_be_reques
     "an input has other data"
 )
 
-UP_TO_DATE = (
-    _On.eager().replace("any_deps_updated", _OTHER_DATA | _GATE_OPENED)
-    & _On.all_deps_blocking_checks_passed()
-)
-"""When an asset is made without a click: its input changed, and no gate in front is closed.
 
-`eager()` alone makes everything behind a table that was written again with equal rows, and never
-what a closed gate held back if only the check ran again.
-"""
+def up_to_date(*shown: dg.AssetKey) -> dg.AutomationCondition[Any]:
+    """Return when an asset is made without a click: its input changed, and no gate is closed.
+
+    `eager()` alone makes everything behind a table that was written again with equal rows, and
+    never what a closed gate held back if only the check ran again. `shown` are assets whose data
+    it shows without depending on them.
+    """
+    updated: dg.AutomationCondition[Any] = _OTHER_DATA | _GATE_OPENED
+    for key in shown:
+        updated |= _On.asset_matches(key, _On.data_version_changed())
+    return _On.eager().replace("any_deps_updated", updated) & _On.all_deps_blocking_checks_passed()
+
 
 OTHER_EVIDENCE = (
     _On.any_deps_match(_On.data_version_changed()).since_last_handled()
@@ -128,9 +132,8 @@ def asset(  # noqa: PLR0913 - the properties of an asset
     group: str,
     kinds: set[str],
     deps: Sequence[Dependency] = (),
-    table: str = "",
+    shows: Sequence[str] = (),
     asks_models: bool = False,
-    is_report: bool = False,
     flags: Sequence[str] = (),
 ) -> Callable[[Body], Recipe]:
     """Make a recipe of an asset with the name of the function.
@@ -141,10 +144,9 @@ def asset(  # noqa: PLR0913 - the properties of an asset
         group: Group of the asset.
         kinds: What the UI shows of it.
         deps: Assets that it depends on.
-        table: The table; called like the asset unless given.
+        shows: Assets that it shows as well, also while a closed gate holds these back: its step is
+            the last one of a run in one process.
         asks_models: Whether its step counts in the pool of requests.
-        is_report: Whether it waits for all other steps of its run, unless these ask models: tuning
-            may then take hours.
         flags: Arguments of the function that the step's configuration may set to true.
     """
 
@@ -156,16 +158,16 @@ def asset(  # noqa: PLR0913 - the properties of an asset
             returned = body(**values)
             if isinstance(returned, dg.MaterializeResult):
                 return returned
-            return materialized(values["folder"], name, returned, table=table or name)
+            return materialized(values["folder"], name, returned)
 
         def make(target: EvaluationTarget) -> dg.AssetsDefinition:
             return dg.multi_asset(
                 name=target.step(name),  # of `asset`, it would follow from the key
-                specs=[_spec(target, body, group=group, kinds=kinds, deps=deps)],
+                specs=[_spec(target, body, group=group, kinds=kinds, deps=deps, shows=shows)],
                 required_resource_keys={target.resource},
                 config_schema={flag: dg.Field(bool, default_value=False) for flag in flags},
                 pool=target.pool if asks_models else None,
-                op_tags={"dagster/priority": "-1"} if is_report and target.pool is None else {},
+                op_tags={"dagster/priority": "-1"} if shows else {},
             )(target.bound(result, dg.AssetExecutionContext))
 
         return Recipe(name, make, result)
@@ -189,7 +191,7 @@ def tables(
         before(folder)
         for key in sorted(context.selected_asset_keys):
             name = key.path[-1]
-            yield materialized(folder, name, by_name[name](folder), table=name)
+            yield materialized(folder, name, by_name[name](folder))
 
     def make(target: EvaluationTarget) -> dg.AssetsDefinition:
         return dg.multi_asset(
@@ -261,13 +263,14 @@ def check_step(
     )(target.bound(results, dg.AssetCheckExecutionContext))
 
 
-def _spec(
+def _spec(  # noqa: PLR0913 - the properties of an asset
     target: EvaluationTarget,
     body: Body,
     *,
     group: str,
     kinds: set[str],
     deps: Sequence[Dependency],
+    shows: Sequence[str] = (),
 ) -> dg.AssetSpec:
     """Return the spec of an asset, which the docstring of its function describes."""
     return dg.AssetSpec(
@@ -276,5 +279,7 @@ def _spec(
         group_name=target.group(group),
         kinds=kinds,
         description=inspect.getdoc(body),
-        automation_condition=UP_TO_DATE if target.automation else None,
+        automation_condition=up_to_date(*map(target.folder.key, shows))
+        if target.automation
+        else None,
     )

@@ -58,7 +58,7 @@ from eval_assets.store.tuned_judges import current_certificates
         "score_summary",
         label_quality,
     ],
-    is_report=True,
+    shows=["judge_certificates"],
 )
 def agreement_report(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
@@ -152,5 +152,7 @@ def stored_report(
         scores=read_figures(connection, ScoreFigures),
         tables={**read_report_tables(connection), "judge_certificates": certificates},
     )
-    screen = stored_screen(connection, evaluation, certificates=certificates, notes=[])
+    screen = stored_screen(
+        connection, evaluation, outcomes=figures.outcomes, certificates=certificates
+    )
     return report_of(screen, figures, made_at=datetime.now(tz=UTC)), figures

@@ -21,6 +21,7 @@ from eval_assets.readers.formats.files import is_working_file, source_fingerprin
 from eval_assets.store.connection import connect, session
 from eval_assets.store.data_versions import combined_fingerprint
 from eval_assets.store.database_file import database_path
+from eval_assets.store.inputs import TABLE_OF_ASSET
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.schema import columns_of, content_fingerprint
@@ -303,12 +304,13 @@ def failure_lines(step: str, failure: StepFailureData) -> list[str]:
 
 
 def materialized(
-    folder: EvaluationFolder, asset: str, metadata: Metadata, *, table: str
+    folder: EvaluationFolder, asset: str, metadata: Metadata
 ) -> dg.MaterializeResult[None]:
     """Return the result of an asset that stored a table, with its columns and their meaning.
 
     Values of `metadata` that are empty are left out.
     """
+    table = TABLE_OF_ASSET.get(asset, asset)
     with folder.connect() as connection:
         described = columns_of(connection, table)
         # Two runs on the same data write equal rows, except for when they were written.

@@ -21,8 +21,11 @@ from eval_assets.agreement.judge_comparison import (
     PlannedTest,
     depends_on_the_gap,
 )
+from eval_assets.figures import HumanFigures
+from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.next_step import folder_command, gate_step
-from eval_assets.shown.screen import ItemText, ReadSummary, Screen, screen_of
+from eval_assets.shown.screen import ItemText, ReadSummary, Screen, first_step, screen_of
+from eval_assets.store.gates import unread_scores
 from eval_assets.store.ratings import (
     human_ratings,
     response_group_ids,
@@ -48,27 +51,58 @@ def stored_screen(
     connection: duckdb.DuckDBPyConnection,
     evaluation: Evaluation,
     *,
+    outcomes: Sequence[GateOutcome],
     certificates: Sequence[Mapping[str, Any]],
-    notes: Sequence[str],
 ) -> Screen:
     """Return the screen of an evaluation.
 
-    `certificates` are rows of `judge_certificates`, marked where they are stale; `notes` are on the
-    data.
+    `outcomes` are those of the gates now, by which labels and scores that changed since they were
+    read have no verdict; `certificates` are rows of `judge_certificates`, marked where stale.
     """
+    reading, assessment = _assessed(connection, evaluation, outcomes, with_judges=True)
+    assessment = _with_tests(assessment, connection, certificates)
+    return screen_of(reading, assessment, command_of=lambda step: folder_command(step, evaluation))
+
+
+def gate_steps(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+) -> dict[GateName, str]:
+    """Return what to do about each gate that does not pass: on people's ratings the screen's step.
+
+    It names the command, if there is one.
+    """
+    labels_step = ""
+    if any(gate_step(of, labels_step="") for of in outcomes if GATES[of.gate].raters == "human"):
+        reading, assessment = _assessed(connection, evaluation, outcomes, with_judges=False)
+        if assessment.labels_verdict is not Verdict.PASS:
+            step = first_step(reading, assessment)
+            labels_step = f"{step.text} {folder_command(step, evaluation)}".rstrip()
+    steps = {of.gate: gate_step(of, labels_step) for of in outcomes}
+    return {gate: step for gate, step in steps.items() if step}
+
+
+def _assessed(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    outcomes: Sequence[GateOutcome],
+    *,
+    with_judges: bool,
+) -> tuple[ReadSummary, Assessment]:
+    """Return what is stored, and its assessment, of judges only where the answer needs them."""
     humans = human_ratings(connection, evaluation).ratings
+    n_ratings = sum(len(of.value) for of in humans.values())
     scores = {}
     if evaluation.judges and are_stored_judges(connection, evaluation.judges):
-        scores = scores_of_responses(connection, evaluation)
+        # Without ratings, the next step is about what judges scored.
+        scores = scores_of_responses(connection, evaluation) if with_judges or not n_ratings else {}
     groups = response_group_ids(connection)
     is_held_out = np.zeros(len(groups), dtype=bool)
     if scores:
         is_held_out = are_held_out(groups, evaluation.tuning)
-    is_compared = ~is_held_out
     questions = []
     for question in evaluation.rubric:
         people = humans[question.id]
-        is_kept = is_compared[people.unit]
+        is_kept = ~is_held_out[people.unit]
         judges = {}
         if question.id in scores:
             of_judges = scores[question.id]
@@ -88,8 +122,11 @@ def stored_screen(
     assessment = assess(
         questions, gates=evaluation.gates, margin=evaluation.tuning.margin, may_pass=False
     )
-    assessment = _with_tests(assessment, connection, certificates)
-    n_ratings = sum(len(of.value) for of in humans.values())
+    of_people = (of.unusable for of in outcomes if GATES[of.gate].raters == "human")
+    if unusable := next(filter(None, of_people), None):
+        assessment = assessment.outdated(f"{HumanFigures.table} is {unusable.reason}.")
+    elif unread_scores(connection, evaluation, source_fingerprints(evaluation)):
+        assessment = assessment.outdated("")
     reading = ReadSummary(
         title=evaluation.name,
         files=(),
@@ -104,28 +141,12 @@ def stored_screen(
         n_groups=len(set(groups)),
         columns={"item": ("response_id",)},
         not_read={},
-        notes=tuple(notes),
+        notes=(),
         doubts=(),
         item=lambda unit: ItemText(*response_texts(connection, unit)),
         n_held_out=int(is_held_out.sum()),
     )
-
-    return screen_of(reading, assessment, command_of=lambda step: folder_command(step, evaluation))
-
-
-def gate_steps(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
-) -> dict[GateName, str]:
-    """Return what to do about each gate that does not pass: on people's ratings the screen's step.
-
-    It names the command, if there is one.
-    """
-    labels_step = ""
-    if any(gate_step(of, labels_step="") for of in outcomes if GATES[of.gate].raters == "human"):
-        screen = stored_screen(connection, evaluation, certificates=[], notes=[])
-        labels_step = screen.labels_step
-    steps = {of.gate: gate_step(of, labels_step) for of in outcomes}
-    return {gate: step for gate, step in steps.items() if step}
+    return reading, assessment
 
 
 def _with_tests(

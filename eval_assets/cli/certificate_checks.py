@@ -16,6 +16,7 @@ from eval_assets.store.tuned_judges import (
 from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.held_out_test import recomputed_certificates
 from eval_assets.tuning.issued import certificate_files
+from eval_assets.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,24 +52,30 @@ class CertificateEvidence:
         self._evaluations = [of for result in checked.evaluations.values() for of in result]
         self._issued = certificate_files(self._evaluations)
 
-    def problems(self, certificate: Certificate) -> list[str]:
-        """Return the reasons why a certificate cannot be relied on.
+    def problems(self, certificate: Certificate) -> dict[str, Verdict]:
+        """Return the reasons why a certificate cannot be relied on, each with its verdict.
 
-        A stale claim has only that reason, because its figures are those of the test.
+        A stale claim is not measured: its figures are those of the test, and not computed again.
         """
         issued = self._issued.get(certificate.name)
         if issued is None:
-            return [f"the ledger has no certificate of {certificate.name}"]
+            return {f"the ledger has no certificate of {certificate.name}": Verdict.FAIL}
         lines = differences(certificate.head(), issued.head(), source="the ledger has")
         claimed = {claim.question_id: claim for claim in certificate.predicate.questions}
+        problems: dict[str, Verdict] = {}
         for name in [claim.question_id for claim in issued.predicate.questions]:
-            changes = ["the file lacks it"]
+            changes, stale = ["the file lacks it"], None
             if name in claimed:
-                changes = self._changes(certificate, claimed[name])
+                changes, stale = self._changes(certificate, claimed[name])
+            if stale:
+                problems[f"{name}: stale, because {stale}"] = Verdict.NOT_MEASURED
             lines += [f"{name}: {line}" for line in changes]
-        return lines
+        return problems | dict.fromkeys(lines, Verdict.FAIL)
 
-    def _changes(self, certificate: Certificate, claimed: QuestionCertificate) -> list[str]:
+    def _changes(
+        self, certificate: Certificate, claimed: QuestionCertificate
+    ) -> tuple[list[str], str | None]:
+        """Return where a claim differs, and why it is stale; None if it is not."""
         judge, name = certificate.predicate.judge, certificate.name
         key = claimed.question_id, claimed.seal, claimed.reading
         candidates = (
@@ -80,24 +87,20 @@ class CertificateEvidence:
         )
         held_out = next(candidates, None)
         if held_out is None:
-            return [
-                f"the ledger has none of {name} from evaluation {claimed.reading} of test "
-                + str(claimed.seal)
-            ]
+            evaluation = f"evaluation {claimed.reading} of test {claimed.seal}"
+            return [f"the ledger has none of {name} from {evaluation}"], None
         issued = held_out.certificates[judge.judge_id]
         stale = self._stale.get((judge.judge_id, judge.version, claimed.question_id))
         if stale := stale or held_out.earlier_rule:
-            edited = differences(claimed.as_json(), issued.as_json(), source="the ledger has")
-            return [f"stale, because {stale}", *edited]
+            return differences(claimed.as_json(), issued.as_json(), source="the ledger has"), stale
         background = background_of(self._connection, held_out.question_id, self._tuning)
         background = replace(background, margin=issued.claims.fitness.margin or 0.0)
         certificates = recomputed_certificates(self._ledger, self._scores, held_out, background)
         recomputed = certificates.get(judge.judge_id)
         if recomputed is None:
-            return ["no claim holds when the test is computed again"]
-        return differences(
-            claimed.as_json(), recomputed.as_of(issued).as_json(), source="recomputed"
-        )
+            return ["no claim holds when the test is computed again"], None
+        current = recomputed.as_of(issued).as_json()
+        return differences(claimed.as_json(), current, source="recomputed"), None
 
 
 def read_certificate(file: Path) -> Certificate:

@@ -104,14 +104,12 @@ def verify(
 
     Without FILES it takes those of out/certificates. Numbers must agree to 1e-9. Costs, human
     agreement, limits and cautions are those of the day, which the ledger keeps. The exit code is 3
-    if anything differs or a certificate is stale, and 4 if files, judges or verdicts of the gates
-    changed since the last full run.
+    if anything differs, and 4 if a certificate is stale.
     """
     from eval_assets.cli.certificate_checks import CertificateEvidence, read_certificate
-    from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
-    from eval_assets.store.gates import why_certificates_are_stale
+    from eval_assets.verdicts import Verdict
 
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
         data = context.obj[0]
@@ -123,16 +121,14 @@ def verify(
     if not path.exists():
         _no_results(data, evaluation)
         return CANNOT_TELL
-    with connect(path, folder=data, is_reading=True) as connection:
-        sources = source_fingerprints(evaluation)
-        if reason := why_certificates_are_stale(connection, evaluation, sources=sources):
-            click.echo(f"NOT MEASURED: {reason}")
-            return CANNOT_TELL
-        with ledger_of(data, evaluation, is_reading=True) as ledger:
-            evidence = CertificateEvidence(connection, ledger, evaluation)
-            problems = {
-                file: evidence.problems(certificate) for file, certificate in certificates.items()
-            }
+    with (
+        connect(path, folder=data, is_reading=True) as connection,
+        ledger_of(data, evaluation, is_reading=True) as ledger,
+    ):
+        evidence = CertificateEvidence(connection, ledger, evaluation)
+        problems = {
+            file: evidence.problems(certificate) for file, certificate in certificates.items()
+        }
     for file, lines in problems.items():
         for line in lines:
             click.echo(f"{file}: {line}" if len(files) > 1 else line)
@@ -141,7 +137,8 @@ def verify(
             click.echo(f"{file}: every figure of {n_questions} question(s) was computed again")
     if not files:
         click.echo(f"There is no certificate in {data / 'out' / 'certificates'}.")
-    return NOT_FIT if any(problems.values()) else DONE
+    verdicts = {verdict for of in problems.values() for verdict in of.values()}
+    return Verdict.worst(verdicts).exit_code if verdicts else DONE
 
 
 def _why_untested(evaluation: Evaluation, closed: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial, reduce
@@ -51,9 +51,6 @@ _OWN_RECORDS = {
     "compute_logs": NO_COMPUTE_LOGS,
 }
 """Settings of the records that lie beside the database."""
-
-
-RunResult = dg.ExecuteInProcessResult | dg.JobExecutionResult
 
 
 @session()
@@ -103,25 +100,27 @@ def materialize(  # noqa: PLR0913 - the options of a run
         )
         with _progress_of(output):
             click.echo(f"Evaluating {folder.path}")
-            result = run()
-            if _database_is_damaged(result) and (copy := set_aside(folder.stored_in)):
+            events = run()
+            if _database_is_damaged(events) and (copy := set_aside(folder.stored_in)):
                 click.echo(
                     f"{folder.stored_in} could not be read and is now {copy.name}; "
                     "everything is computed again",
                     err=True,
                 )
-                result = run()
+                events = run()
             clear_line(sys.stdout)
-            if _is_interrupted(result):
+            if _is_interrupted(events):
                 raise KeyboardInterrupt
-    if errors := _errors(result):
+    if errors := _errors(events):
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED
-    materialized = {event.asset_key for event in result.get_asset_materialization_events()}
+    materialized = {event.asset_key for event in events if event.is_step_materialization}
     not_run = tuple(sorted(key.path[-1] for key in selected - materialized))
     failed_checks = tuple(
         FailedCheck(check.check_name, check.severity.value, line)
-        for check in result.get_asset_check_evaluations()
+        for event in events
+        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION
+        for check in [event.asset_check_evaluation_data]
         if not check.passed and check.check_name not in GATES
         for line in (check.description or "").splitlines()
     )
@@ -187,8 +186,8 @@ def _execute(  # noqa: PLR0913 - what a run needs
     folder: EvaluationFolder,
     *,
     tags: dict[str, str],
-) -> RunResult:
-    """Run the selected assets in this process, or by EVAL_EXECUTOR."""
+) -> Sequence[dg.DagsterEvent]:
+    """Run the selected assets in this process, or by EVAL_EXECUTOR; return what happened."""
     if executor_name() == "in_process":
         return job.execute_in_process(
             instance=instance,
@@ -196,7 +195,7 @@ def _execute(  # noqa: PLR0913 - what a run needs
             raise_on_error=False,
             tags=tags,
             run_config=run_config,
-        )
+        ).all_events
     arguments = {
         "data": folder.data,
         "name": folder.name,
@@ -206,23 +205,28 @@ def _execute(  # noqa: PLR0913 - what a run needs
     made_by = dg.build_reconstructable_job(
         job_of.__module__, job_of.__name__, reconstructable_kwargs=arguments
     )
+    # Of several processes one would write the report while others still make what it shows.
+    report = {folder.key("agreement_report")}
     with warnings.catch_warnings():
         # dagster-celery registers its task once for every step.
         warnings.filterwarnings("ignore", "Task name 'execute_plan' is already registered")
-        return dg.execute_job(
-            made_by,
-            instance,
-            asset_selection=sorted(selected),
-            tags=tags,
-            run_config=run_config,
-        )
+        return [
+            event
+            for part in ({*selected} - report, report.intersection(selected))
+            if part
+            for event in dg.execute_job(
+                made_by,
+                instance,
+                asset_selection=sorted(part),
+                tags=tags,
+                run_config=run_config if part != report else {"loggers": run_config["loggers"]},
+            ).all_events
+        ]
 
 
-def _database_is_damaged(result: RunResult) -> bool:
+def _database_is_damaged(events: Sequence[dg.DagsterEvent]) -> bool:
     failures = [
-        event.step_failure_data.user_failure_data
-        for event in result.all_events
-        if event.is_step_failure
+        event.step_failure_data.user_failure_data for event in events if event.is_step_failure
     ]
     return any(
         failure.metadata["database_is_damaged"].value
@@ -252,21 +256,21 @@ def _named(part: str, folder: EvaluationFolder) -> dg.AssetSelection:
     return selected.materializable()
 
 
-def _is_interrupted(result: RunResult) -> bool:
+def _is_interrupted(events: Sequence[dg.DagsterEvent]) -> bool:
     """Return whether Ctrl-C ended the run, which Dagster reports as a failure."""
-    errors = [e.step_failure_data.error for e in result.all_events if e.is_step_failure]
-    errors += [e.job_failure_data.error for e in result.all_events if e.is_job_failure]
+    errors = [event.step_failure_data.error for event in events if event.is_step_failure]
+    errors += [event.job_failure_data.error for event in events if event.is_job_failure]
     return any((error.cause or error).cls_name in _INTERRUPTIONS for error in errors if error)
 
 
-def _errors(result: RunResult) -> list[str]:
+def _errors(events: Sequence[dg.DagsterEvent]) -> list[str]:
     """Return the failures except closed gates, one line each."""
-    failed = [event for event in result.all_events if event.is_step_failure]
+    failed = [event for event in events if event.is_step_failure]
     if not failed:  # but the run may have, if a broker is gone
         return [
             f"the run ended early ({' '.join((error.cause or error).message.split())}). "
             "Run again: nothing is asked twice"
-            for event in result.all_events
+            for event in events
             if event.is_job_failure and (error := event.job_failure_data.error) is not None
         ]
     lines = [failure_lines(event.step_key or "", event.step_failure_data) for event in failed]

@@ -103,13 +103,14 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
         agreement = read_figures(connection, HumanFigures)
         if not agreement:
             return None
-        screen = stored_screen(connection, evaluation, certificates=[], notes=[])
+        outcomes = outcomes_now(connection, evaluation)
+        screen = stored_screen(connection, evaluation, outcomes=outcomes, certificates=[])
         return irr_result(
             evaluation,
             human_ratings(connection, evaluation),
             agreement,
             stored_findings(connection),
-            outcomes_now(connection, evaluation),
+            outcomes,
             steps=screen.label_steps(),
         )
 
@@ -255,13 +256,8 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                         _print_measured(connection, outcomes, stale=stale)
                         print_certificates(certificates, connection)
                         _print_disagreement(connection, evaluation, outcomes)
-                    notes = [
-                        of.unusable.sentence(HumanFigures.table).rstrip(".")
-                        for of in outcomes
-                        if of.gate == "human_a_hh" and of.unusable
-                    ]
                     screen = stored_screen(
-                        connection, evaluation, certificates=certificates, notes=notes
+                        connection, evaluation, outcomes=outcomes, certificates=certificates
                     )
                     for line in screen_lines(
                         screen, report=str(report) if report.exists() else None

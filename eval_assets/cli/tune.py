@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ASSETS = (
     "judge_human_agreement,score_summary,agreement_by_slice,"  # without held-out responses
     "judge_splits,score_calibration,tuned_judges,judge_versions,tuned_judge_evaluation,"
-    "judge_certificates,system_comparison"
+    "judge_certificates,system_comparison,agreement_report"
 )
 
 

@@ -325,9 +325,12 @@ def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
     is_guessed = scale is None
     if scale is None:
         rated_cells = cells.take(basis)
+        spelled = rated_cells.spellings()
         scale = likely_scale(rated_cells, level=level)
+        if scale is not None and scale.words is not None:
+            scale = Scale.from_words(*(spelled.get(word, word) for word in scale.words))
         if scale is None:
-            level, words = "nominal", sorted({word.casefold() for word in rated_cells.words()})
+            level, words = "nominal", [spelled[word] for word in sorted(spelled)]
             scale = Scale.from_words(*words, *(["(other)"] if len(words) == 1 else []))
             ratings.notes.append(
                 f"the order of {listed_briefly(words)} is not known, so they are equal or not; "

@@ -190,6 +190,19 @@ class RatingCells:
         is_word = ~self.blank & (np.isnan(self.values) | (self.parsed[self.texts.codes, 2] > 0))
         return {(text or "").strip() for text in self.texts.take(is_word).present()}
 
+    def spellings(self) -> dict[str, str]:
+        """Return the commonest spelling of each word, by the word in lower case.
+
+        Examples:
+            >>> parsed_ratings(FileColumn.of(["Good", "Good", "GOOD", "4"])).spellings()
+            {'good': 'Good'}
+        """
+        cells, counts = self.distinct()
+        rows = sorted(range(len(counts)), key=lambda row: int(counts[row]))
+        texts = [(cells.texts[row] or "").strip() for row in rows]
+        words = self.words()
+        return {text.casefold(): text for text in texts if text in words}
+
     def values_on(self, scale: Scale) -> FloatArray:
         """Return the value of each cell by a scale, on which it may not lie; NaN if it has none.
 

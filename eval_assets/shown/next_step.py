@@ -52,6 +52,7 @@ class Action(StrEnum):
     REVISE_JUDGE = "revise_judge"
     CLASSIFY_SCORES = "classify_scores"
     REPLACE_SCORES = "replace_scores"
+    RUN_AGAIN = "run_again"
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class NextStep:
 
 
 def folder_command(step: NextStep, evaluation: Evaluation) -> str:
-    """Return the command that takes a step in an evaluation folder."""
+    """Return the command that takes a step in an evaluation folder; empty if none does."""
     words = ["run"]
     match step.action:
         case Action.RATE_TWICE:
@@ -100,6 +101,8 @@ def folder_command(step: NextStep, evaluation: Evaluation) -> str:
             words = ["rubric", "draft", step.question]
         case Action.USE_JUDGE:
             words = ["certificates"]
+        case Action.SCORE if not evaluation.judges:
+            return ""
     return join(["eval-assets", *words, "--data", str(evaluation.folder)])
 
 
@@ -145,6 +148,10 @@ def next_step(
         words: Nouns of the study.
         item_names: Returns the name of an item.
     """
+    if assessment.outdated_because or any(
+        of.finding is JudgeFinding.OUTDATED for of in _all(assessment)
+    ):
+        return NextStep(Action.RUN_AGAIN, "Run the evaluation on the current data.")
     labels = assessment.deciding_labels
     several = f", {labels.question.id} first" if len(assessment.labels) > 1 else ""
     match assessment.labels_verdict:
@@ -297,7 +304,7 @@ _ORDER = (
     *(JudgeFinding.FEW_VARIED, JudgeFinding.CEILING_UNKNOWN, JudgeFinding.OTHER_SCALE),
     *(JudgeFinding.UNLIKELY, JudgeFinding.BELOW, JudgeFinding.NOISY_LABELS),
     *(JudgeFinding.NOT_COMPARED, JudgeFinding.COPY, JudgeFinding.ONE_VALUE),
-    JudgeFinding.LABELS_FAIL,
+    *(JudgeFinding.LABELS_FAIL, JudgeFinding.OUTDATED),
 )
 """Findings in the order of what is nearest to a judge in use."""
 

@@ -174,12 +174,15 @@ class Screen:
         open_labels = [of for of in self.assessment.labels if of.verdict is not Verdict.PASS]
         steps: dict[str | None, str] = {None: self.next.text} if open_labels else {}
         for labels in open_labels:
-            alone = Assessment(
-                (labels,),
-                {},
-                tuple(of for of in self.assessment.disagreements if of.question == labels.question),
+            alone = replace(
+                self.assessment,
+                labels=(labels,),
+                judges={},
+                disagreements=tuple(
+                    of for of in self.assessment.disagreements if of.question == labels.question
+                ),
             )
-            steps[labels.question.id] = _next(self.reading, alone).text
+            steps[labels.question.id] = first_step(self.reading, alone).text
         return steps
 
     @property
@@ -241,7 +244,8 @@ class Screen:
         return key
 
 
-def _next(reading: ReadSummary, assessment: Assessment) -> NextStep:
+def first_step(reading: ReadSummary, assessment: Assessment) -> NextStep:
+    """Return the next step, without the command that takes it."""
     return next_step(assessment, reading.words, item_names=lambda unit: reading.item(unit).name)
 
 
@@ -259,7 +263,7 @@ def screen_of(
     judges = tuple(
         _judge_answer(judge, comparisons, words) for judge, comparisons in assessment.judges.items()
     )
-    step = _next(reading, assessment)
+    step = first_step(reading, assessment)
     return Screen(
         reading=reading,
         assessment=assessment,
@@ -391,13 +395,15 @@ def _labels_answer(assessment: Assessment, words: Words) -> ScreenAnswer:
     labels = assessment.labels
     deciding = assessment.deciding_labels
     is_one = len(labels) == 1
-    is_measured = not math.isnan(deciding.deciding.value + deciding.deciding.low)
+    is_measured = not (
+        assessment.outdated_because or math.isnan(deciding.deciding.value + deciding.deciding.low)
+    )
     rows = tuple(_label_row(of, words.people if is_one else of.question.id) for of in labels)
     minimum = deciding.minimum
     return ScreenAnswer(
         LABELS_QUESTION,
         assessment.labels_verdict,
-        labels_sentence(labels, words),
+        assessment.outdated_because or labels_sentence(labels, words),
         figure=figure_sentence(deciding) if is_measured else "",
         rows=rows,
         axis=agreement_axis(rows, minimum=minimum, minimum_text=deciding_texts(deciding)[1])
@@ -453,7 +459,7 @@ def _tested_answer(
 def _judge_answer(judge: str, comparisons: Sequence[JudgeComparison], words: Words) -> ScreenAnswer:
     verdict = Verdict.worst(of.verdict for of in comparisons)
     answer = ScreenAnswer(judge_question(judge), verdict, judge_summary(comparisons, words))
-    if len(comparisons) > 1:
+    if len(comparisons) > 1 or comparisons[0].finding is JudgeFinding.OUTDATED:
         return answer
     [comparison] = comparisons
     compared, two = comparison.compared, comparison.two_classes

@@ -346,6 +346,7 @@ _SENTENCES = {
     JudgeFinding.OTHER_SCALE: "Its scale is not people's: no verdict without --judge-pass.{ranks}",
     JudgeFinding.COPY: "It repeats {copied}'s ratings on every {item}: a copy proves nothing.",
     JudgeFinding.NOT_COMPARED: "It scored no {item} that a person rated.",
+    JudgeFinding.OUTDATED: "Not judged: agreement is not measured on the current data.",
 }
 """What each finding says. Names with a capital begin a sentence."""
 

@@ -219,14 +219,17 @@ def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str
     return str(rows[0][0]) if rows else None
 
 
+TABLE_OF_ASSET = {"model_responses": "responses"}
+"""Tables that are not called like their assets."""
+
+
 def check_imported(connection: duckdb.DuckDBPyConnection, asset: str, folder: Path) -> None:
     """Raise StoreError if an asset of a file was never materialized.
 
     Raises:
         StoreError: If there is no record of its table.
     """
-    table = "responses" if asset == "model_responses" else asset
-    if import_fingerprint(connection, table) is None:
+    if import_fingerprint(connection, TABLE_OF_ASSET.get(asset, asset)) is None:
         command = f"eval-assets run --data {quote(str(folder))}"
         raise StoreError(f"{asset}: not materialized yet. Run {command}")
 

@@ -68,6 +68,35 @@ def test_screen_has_the_answer_on_labels_and_judge(tmp_path: Path) -> None:
     assert "<script" not in page
 
 
+def test_corrections_name_the_scale_that_was_read_in_the_files_own_words(tmp_path: Path) -> None:
+    grades = agreeing().rename(columns={"gpt-4o": "notes"}).drop(columns="notes")
+    grades[["anna", "ben"]] = grades[["anna", "ben"]] - 1
+    grades.to_csv(tmp_path / "grades.csv", index=False)
+    words = {0: "Poor", 1: "Fair", 2: "Good", 3: "Very Good", 4: "Excellent"}
+    grades.replace({"anna": words, "ben": words}).to_csv(tmp_path / "words.csv", index=False)
+
+    numbers, texts = (checked(tmp_path, name, "--no-html") for name in ("grades.csv", "words.csv"))
+
+    assert "Wrong? --item COLUMN, --scale 0-4" in " ".join(numbers.stdout.split())
+    assert "--scale worst,...,best" in " ".join(texts.stdout.split())
+    document = json.loads(checked(tmp_path, "words.csv", "--json").stdout)
+    assert document["read"]["questions"][0]["words"] == list(words.values())
+
+
+def test_next_step_after_init_is_none_that_changes_nothing(tmp_path: Path) -> None:
+    agreeing().drop(columns="gpt-4o").to_csv(tmp_path / "tickets.csv", index=False)
+
+    before = checked(tmp_path, "tickets.csv", "--no-html")
+    call(tmp_path, "init", "tickets.csv", "tickets")
+    second = checked(tmp_path, "tickets.csv", "--no-html")
+    inside = checked(tmp_path / "tickets", "labels.csv", "--no-html")
+
+    assert before.stdout.rstrip().endswith("eval-assets init tickets.csv tickets")
+    assert second.stdout.rstrip().endswith("eval-assets run --data tickets")
+    assert "Do next  Have a judge score the 150 responses" in inside.stdout
+    assert "eval-assets" not in inside.stdout, "no command adds a judge"
+
+
 def test_json_says_what_the_screen_says(tmp_path: Path) -> None:
     agreeing().to_csv(tmp_path / "tickets.csv", index=False)
 

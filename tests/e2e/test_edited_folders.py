@@ -148,7 +148,7 @@ def wrong_on_judges(folder: Evaluated, state: State) -> Iterator[str]:
             yield f"--require {judge}: {state.required[judge]}, valid are {verdicts}"
         if expected != 4 and reported[judge] != {0: "pass", 3: "fail"}[expected]:
             yield f"{judge} is {verdicts}: {reported}"
-    expected_codes = {f"{row[0]}-{row[1]}": 3 if row[4] else 0 for row in rows if row[3]}
+    expected_codes = {f"{row[0]}-{row[1]}": 4 if row[4] else 0 for row in rows if row[3]}
     if state.verified != expected_codes:
         yield f"verify: {state.verified}, in the table {expected_codes}"
     [(n_combined,)] = folder.rows("SELECT count(*) FROM score_summary WHERE rater_kind='combined'")

@@ -130,7 +130,7 @@ def test_no_asset_behind_the_gates_is_made_if_nothing_was_measured(new_folder: E
 
     assert not result.success
     assert failures(result)["tuned_judges"].splitlines() == [
-        f"Gate {gate} of {new_folder.path.name} is closed: nothing measured yet. "
+        f"Gate {gate} of {new_folder.path.name} is closed: not measured yet. "
         f"Run eval-assets run --data {new_folder.path}, or materialize {table} in the UI."
         for gate, table in MEASURED_IN.items()
     ]
@@ -205,6 +205,11 @@ def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
         assert open_folder.call(*command).stdout.startswith(stale) == is_stale
     stale_because = json.loads(open_folder.call("irr", "--json").stdout)["stale_because"]
     assert (stale_because or "").startswith(stale) == is_stale
+    screen = " ".join(open_folder.call("run", "--select", "label_quality").stdout.split())
+    assert ("Can we trust our labels? NOT MEASURED" in screen) == is_stale
+    labels = "--" if is_stale else "PASS"
+    assert f"clarity 0.96 0.89-0.98 {labels} -- --" in screen
+    assert "Do next Run the evaluation on the current data. eval-assets run --data" in screen
     checked = check_of(open_folder.materialize("judge_agreement"), "judge_alpha")
     assert ("stale: the files of" in (checked.description or "")) == bool(of_judges)
     file.write_bytes(file.read_bytes()[:-1])

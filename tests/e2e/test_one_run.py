@@ -60,7 +60,7 @@ def test_a_run_opens_parses_and_renders_once(
     assert max(n for name, n in calls.items() if name.startswith("copy of")) <= 2
 
     assert materialize(folder, select="judge_certificates", verbose=False, output="quiet") == 0
-    assert calls["report_page"] == 2, "without the report in a run, certificates renew it"
+    assert calls["report_page"] == 1, "agreement_report alone writes the report"
 
 
 def code_of_unread_run(folder: Evaluated, last_line: str, *options: str) -> int:

@@ -92,7 +92,7 @@ def why_unusable(
         folder: The evaluation folder, which the remedy names.
     """
     if not version:
-        return Unusable("nothing measured yet", folder)
+        return Unusable("not measured yet", folder)
     if changed:
         reason = f"stale: the files of {' and '.join(changed)} changed since they were read"
         return Unusable(reason, folder, tuple(changed))

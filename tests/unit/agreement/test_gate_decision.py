@@ -137,11 +137,11 @@ def test_fewer_than_two_units_are_not_evaluable_whatever_the_value(n_units: int)
 
 
 def test_a_gate_without_figures_is_closed_and_says_what_to_materialize() -> None:
-    empty = GateEvidence((), unusable=Unusable("nothing measured yet", Path("it")))
+    empty = GateEvidence((), unusable=Unusable("not measured yet", Path("it")))
     outcome = outcome_of(empty)
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
-    assert outcome.reason == "nothing measured yet. Run eval-assets run --data it"
+    assert outcome.reason == "not measured yet. Run eval-assets run --data it"
 
 
 def test_question_figures_without_an_overall_one_leave_the_gate_closed() -> None:
@@ -224,7 +224,7 @@ def test_a_gate_without_failing_questions_is_not_blamed_for_those_of_another() -
             "v0",
             Unusable("stale", Path("it")),
         ),
-        GateEvidence((), unusable=Unusable("nothing measured yet", Path("it"))),
+        GateEvidence((), unusable=Unusable("not measured yet", Path("it"))),
         shown(figure(0.9), figure(0.1, "clarity")),
     ],
     ids=["below", "undefined", "stale", "missing", "no question"],

@@ -210,7 +210,7 @@ def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> No
             "Run eval-assets run --data conala"
         )
         assert not stale["judge_alpha"].is_closed
-    assert empty["judge_alpha"].reason == "nothing measured yet. Run eval-assets run --data conala"
+    assert empty["judge_alpha"].reason == "not measured yet. Run eval-assets run --data conala"
 
 
 def test_single_responses_are_no_figures_of_a_gate() -> None:

@@ -38,9 +38,9 @@ def test_an_empty_database_is_refused_without_retry_and_names_what_to_do(tmp_pat
 
     assert raised.value.allow_retries is False
     assert raised.value.description == (
-        f"Gate human_a_hh of {tmp_path.name} is closed: nothing measured yet. "
+        f"Gate human_a_hh of {tmp_path.name} is closed: not measured yet. "
         f"Run eval-assets run --data {tmp_path}, or materialize human_agreement in the UI.\n"
-        f"Gate human_alpha of {tmp_path.name} is closed: nothing measured yet. "
+        f"Gate human_alpha of {tmp_path.name} is closed: not measured yet. "
         f"Run eval-assets run --data {tmp_path}, or materialize human_agreement in the UI."
     )
     assert raised.value.metadata["closed_gates"].value == ["human_a_hh", "human_alpha"]
@@ -59,7 +59,7 @@ def test_a_refusal_stores_its_verdicts_and_marks_the_rows_behind_the_gates(tmp_p
         ["human_a_hh", "not_evaluable", True],
         ["human_alpha", "not_evaluable", True],
     ]
-    assert marked.startswith("gate closed: human_a_hh: nothing measured yet")
+    assert marked.startswith("gate closed: human_a_hh: not measured yet")
 
 
 def test_gates_that_only_warn_let_every_question_through(tmp_path: Path) -> None:

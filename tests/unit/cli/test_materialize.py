@@ -126,6 +126,6 @@ def job_without_a_broker() -> dg.JobDefinition:
 def test_a_run_that_ends_without_a_failed_step_says_why() -> None:
     with dg.instance_for_test() as instance:
         result = dg.execute_job(dg.reconstructable(job_without_a_broker), instance)
-    [line] = _errors(result)
+    [line] = _errors(result.all_events)
     assert line.startswith("the run ended early (")
     assert line.endswith("refused the connection). Run again: nothing is asked twice")

@@ -329,7 +329,7 @@ def test_letters_of_correct_and_incorrect_have_an_order(tmp_path: Path) -> None:
 
     tables = read(tmp_path, "a.csv", table(["id", "anna", "ben"], *rows))
 
-    assert tables.questions[0].scale.words == ("i", "c")
+    assert tables.questions[0].scale.words == ("I", "C")
 
 
 @pytest.mark.parametrize(

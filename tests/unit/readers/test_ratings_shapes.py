@@ -243,7 +243,7 @@ def test_brackets_hold_names_of_people_or_of_a_judge(tmp_path: Path) -> None:
 
     assert len(raters(ratings)) == len(RATERS)
     assert ratings.scores["judge"].nunique() == 1
-    assert ratings.questions[0].scale.words == ("none", "low", "medium", "high", "critical")
+    assert ratings.questions[0].scale.words == ("None", "Low", "Medium", "High", "Critical")
 
 
 def test_verdicts_in_a_file_of_a_judge_are_those_of_the_model_in_it(tmp_path: Path) -> None:
