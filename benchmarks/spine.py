@@ -45,7 +45,9 @@ def _whole_run(folder: Path) -> list[Row]:
     data = folder / "sample"
     shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out"))
     home = folder / "dagster"
-    graph = job_of(str(SAMPLE), "", "sample", "").asset_layer.asset_graph
+    graph = job_of(
+        data=str(SAMPLE), name="", identifier="sample", database=""
+    ).asset_layer.asset_graph
     n_assets, n_checks = len(graph.materializable_asset_keys), len(graph.asset_check_keys)
     script = _BARE_RUN.format(n_assets=n_assets, n_checks=n_checks, home=str(home))
     run = [str(Path(sys.executable).with_name("eval-assets")), "run", "--data", str(data)]

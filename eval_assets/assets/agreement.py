@@ -30,7 +30,7 @@ from eval_assets.assets.metadata import (
     list_as_metadata,
     rows_as_metadata,
 )
-from eval_assets.assets.recipes import asset, tables
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.terminal import DETAIL
 from eval_assets.catalogue import ALPHA
@@ -79,6 +79,8 @@ from eval_assets.wording import or_none, signed_text
 _MOST_SHOWN = 50
 
 logger = logging.getLogger(__name__)
+
+_RATED = (human_labels, judge_scores, adjudicated_labels)
 
 NO_BIAS = pd.DataFrame({"is_named": pd.Series(dtype=bool)})
 _BIAS_COLUMNS = ("judge_id", "question_id", "attribute", "value", "relative", "p_adjusted")
@@ -232,13 +234,16 @@ def hold_out_units(folder: EvaluationFolder) -> None:
         write_held_out_units(connection, evaluation, ledger)
 
 
+@asset(group="agreement", kinds={"duckdb"}, deps=_RATED)
 def combined_scores(folder: EvaluationFolder) -> Metadata:  # noqa: ARG001 - it is a view
     """Human and judge scores side by side: one row per response, question and rater."""
     return {}
 
 
+@asset(group="agreement", kinds={"duckdb"}, deps=_RATED)
 def score_summary(folder: EvaluationFolder) -> Metadata:
     """Mean human and judge scores by question, model and slice, and who is stricter."""
+    hold_out_units(folder)
     with folder.connect() as connection:
         with transaction(connection):
             write_score_summary(connection)
@@ -246,6 +251,7 @@ def score_summary(folder: EvaluationFolder) -> Metadata:
     return {"all_responses": rows_as_metadata(summary[summary["slice"] == "all"])}
 
 
+@asset(group="agreement", kinds={"duckdb"}, deps=_RATED)
 def judge_disagreements(folder: EvaluationFolder) -> Metadata:
     """Responses and prompts on which two judges differ too much, worst first.
 
@@ -277,9 +283,11 @@ def judge_disagreements(folder: EvaluationFolder) -> Metadata:
     }
 
 
+@asset(group="agreement", kinds={"duckdb"}, deps=_RATED)
 def agreement_by_slice(folder: EvaluationFolder) -> Metadata:
     """Agreement of humans and of judges by prompt and model, by difficulty and by attribute."""
     evaluation = folder.evaluation()
+    hold_out_units(folder)
     with folder.connect() as connection:
         ratings = ratings_by_kind(connection, evaluation)
         slices = slices_in_order(connection)
@@ -303,18 +311,6 @@ def agreement_by_slice(folder: EvaluationFolder) -> Metadata:
             extra=DETAIL,
         )
     return {"lowest_prompts": rows_as_metadata(by_prompt.head(_MOST_SHOWN))}
-
-
-score_tables = tables(
-    combined_scores,
-    score_summary,
-    judge_disagreements,
-    agreement_by_slice,
-    step="score_tables",
-    before=hold_out_units,
-    group="agreement",
-    deps=[human_labels, judge_scores, adjudicated_labels],
-)
 
 
 def _by_question(

@@ -1,15 +1,13 @@
 """Assets of held-out tests and of judge certificates."""
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.agreement import judge_human_agreement
-from eval_assets.assets.checks import CheckFinding, result_of
+from eval_assets.assets.checks import result_of
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
@@ -34,7 +32,6 @@ from eval_assets.store.tuned_judges import (
     has_prompts,
     write_stand_in_scores,
 )
-from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.held_out_test import evaluate_if_due, next_plans
 from eval_assets.tuning.issued import certificate_files, certified_parts
 from eval_assets.tuning.power import Plan
@@ -100,8 +97,18 @@ def judge_certificates(folder: EvaluationFolder) -> Metadata:
             ]
             write_stand_in_scores(connection, parts, evaluation.rubric)
         unevaluated = unevaluated_tests(connection)
-    files = certificate_files([item for result in evaluations.values() for item in result])
-    _write_files(folder.out / "certificates", files)
+    issued = certificate_files([item for result in evaluations.values() for item in result])
+    files = {
+        certificate.file_name: json.dumps(certificate.as_json(), indent=2, ensure_ascii=False)
+        for certificate in issued.values()
+    }
+    out = folder.out / "certificates"
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (out / name).write_text(f"{text}\n", encoding="utf-8")
+    for path in out.glob("*.json"):
+        if path.name not in files:
+            path.unlink()
     displayed_columns = [*_NAMED, "claim", "state", "reason", "stale_because"]
     return {
         "not_evaluated": rows_as_metadata(
@@ -109,7 +116,7 @@ def judge_certificates(folder: EvaluationFolder) -> Metadata:
         ),
         "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
         "certificates": rows_as_metadata(pd.DataFrame(as_table, columns=displayed_columns)),
-        "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
+        "folder": dg.MetadataValue.path(str(out.resolve())),
     }
 
 
@@ -122,7 +129,7 @@ def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
     issued = [row for row in checked.rows if row.certificate]
     return result_of(
         [
-            CheckFinding(f"{row.judge_id} {row.version}, {row.question_id}: {row.stale_because}")
+            f"{row.judge_id} {row.version}, {row.question_id}: {row.stale_because}"
             for row in issued
             if row.stale_because
         ],
@@ -138,28 +145,7 @@ certificate_checks = checks(
 
 _NAMED = ("judge_id", "version", "question_id")
 _VERDICT = (
-    *_NAMED,
-    "kind",
-    "state",
-    "gain",
-    "gap",
-    "n_groups",
-    "groups_wanted",
-    "reading",
-    "level",
+    *(*_NAMED, "kind", "state", "gain", "gap"),
+    *("n_groups", "groups_wanted", "reading", "level"),
 )
 """Columns for the page of the asset; the page of the certificates has the reason."""
-
-
-def _write_files(folder: Path, certificates: Mapping[str, Certificate]) -> None:
-    """Write every certificate to a separate file, and remove files of other certificates."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = set()
-    for certificate in certificates.values():
-        path = folder / certificate.file_name
-        text = json.dumps(certificate.as_json(), indent=2, ensure_ascii=False)
-        path.write_text(f"{text}\n", encoding="utf-8")
-        written.add(path)
-    for path in folder.glob("*.json"):
-        if path not in written:
-            path.unlink()

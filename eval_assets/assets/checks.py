@@ -1,7 +1,6 @@
 """Checks on labels and on judging: coverage, models, independence and budget."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 import dagster as dg
@@ -31,29 +30,18 @@ _MOST_NAMED = 3
 MONTH_WARNING = 0.8
 """Share of a month's budget from which the check warns."""
 
-ERROR = dg.AssetCheckSeverity.ERROR
-
-
-@dataclass(frozen=True)
-class CheckFinding:
-    """One finding of a check, in one line."""
-
-    text: str
-    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
-
 
 def result_of(
-    findings: Sequence[CheckFinding], *, default: str, metadata: Metadata
+    warnings: Sequence[str], *, errors: Sequence[str] = (), default: str, metadata: Metadata
 ) -> dg.AssetCheckResult:
-    """Return a check's result with the severity of the worst finding; without any it passes.
+    """Return a check's result with its findings, a line each; without any it passes.
 
     `default` is the text without findings.
     """
-    is_error = any(finding.severity is ERROR for finding in findings)
     return dg.AssetCheckResult(
-        passed=not findings,
-        severity=ERROR if is_error else dg.AssetCheckSeverity.WARN,
-        description="\n".join(finding.text for finding in findings) or default,
+        passed=not (warnings or errors),
+        severity=dg.AssetCheckSeverity.ERROR if errors else dg.AssetCheckSeverity.WARN,
+        description="\n".join([*errors, *warnings]) or default,
         metadata=without_blanks(metadata),
     )
 
@@ -84,8 +72,10 @@ def judge_models_alive(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No model asked has ended, or is announced to end soon."""
     evaluation = folder.evaluation()
     models: list[Judge | Generator] = [*evaluation.live_judges, *evaluation.generators]
+    ended, ending = ending_models(models, on=datetime.now(tz=UTC).date())
     return result_of(
-        ending_models(models, on=datetime.now(tz=UTC).date()),
+        ending,
+        errors=ended,
         default="No model asked is announced to end soon.",
         metadata={"models": [str(of.model) for of in models]},
     )
@@ -95,15 +85,8 @@ def judges_answered(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No judge was stopped early in the last run; `eval-assets run` exits with 1 otherwise."""
     with folder.connect() as connection:
         judges = read_rows(connection, "judges", order_by="position")
-    return result_of(
-        [
-            CheckFinding(f"{row['judge_id']} is stopped: {row['stopped']}", ERROR)
-            for row in judges
-            if row["stopped"]
-        ],
-        default="No judge was stopped early.",
-        metadata={},
-    )
+    stopped = [f"{of['judge_id']} is stopped: {of['stopped']}" for of in judges if of["stopped"]]
+    return result_of([], errors=stopped, default="No judge was stopped early.", metadata={})
 
 
 def judges_see_shown_columns(folder: EvaluationFolder) -> dg.AssetCheckResult:
@@ -196,7 +179,7 @@ judge_checks = checks(
 )
 
 
-def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
+def uncovered(coverage: pd.DataFrame) -> list[str]:
     """Return judges and questions below the minimum, including judges without attempts.
 
     Args:
@@ -208,58 +191,48 @@ def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
         n, n_skipped = int(row["n_attempted"]), int(row["n_attempted"] - row["n_ok"])
         share = f" ({percent_text(n_skipped / n)})" if n else ""
         responses = f"{counted(n, 'response')} on {row['question_id']}"
-        findings.append(
-            CheckFinding(f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}")
-        )
+        findings.append(f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}")
     return findings
 
 
-def unseen_columns(
-    columns: Mapping[str, Collection[str]], *, shown: Sequence[str]
-) -> list[CheckFinding]:
+def unseen_columns(columns: Mapping[str, Collection[str]], *, shown: Sequence[str]) -> list[str]:
     """Return the columns that raters are shown and a judge is not, by judge."""
     return [
-        CheckFinding(
-            f"raters are shown {listed(unseen)}, and {judge_id} is not: they answer different "
-            "questions. Show the columns in judge_prompt, or run with --new-prompt if there is none"
-        )
+        f"raters are shown {listed(unseen)}, and {judge_id} is not: they answer different "
+        "questions. Show the columns in judge_prompt, or run with --new-prompt if there is none"
         for judge_id, seen in columns.items()
         if (unseen := [column for column in shown if column not in seen])
     ]
 
 
-def ending_models(models: Iterable[Judge | Generator], *, on: date) -> list[CheckFinding]:
-    """Return models that have ended, which is an error, or end soon."""
-    findings = []
+def ending_models(models: Iterable[Judge | Generator], *, on: date) -> tuple[list[str], list[str]]:
+    """Return models that have ended, and those that end soon."""
+    ended, ending = [], []
     for rater in models:
-        life = lifecycle_of(rater.model or "", on=on)
+        life, name = lifecycle_of(rater.model or "", on=on), f"{rater.id}: {rater.model}"
         if life.state == "retired":
-            text = f"{rater.id}: {rater.model} ended on {life.ends_on}; put another in its place"
-            findings.append(CheckFinding(text, ERROR))
+            ended.append(f"{name} ended on {life.ends_on}; put another in its place")
         elif life.state == "ends_soon":
-            text = f"{rater.id}: {rater.model} ends on {life.ends_on}; compare its replacement now"
-            findings.append(CheckFinding(text))
-    return findings
+            ending.append(f"{name} ends on {life.ends_on}; compare its replacement now")
+    return ended, ending
 
 
-def rejections(counts: pd.DataFrame) -> list[CheckFinding]:
+def rejections(counts: pd.DataFrame) -> list[str]:
     """Return the number of rejected labels of each rater and question."""
     rows = counts.astype(object).where(counts.notna(), None).to_dict("records")
     return [
-        CheckFinding(
-            f"{counted(row['n'], 'label')} of {row['rater_id'] or 'no rater'} on "
-            f"{row['question_id'] or 'no question'} {'was' if row['n'] == 1 else 'were'} rejected: "
-            "see the table rejected_rows"
-        )
+        f"{counted(row['n'], 'label')} of {row['rater_id'] or 'no rater'} on "
+        f"{row['question_id'] or 'no question'} {'was' if row['n'] == 1 else 'were'} rejected: "
+        "see the table rejected_rows"
         for row in rows
     ]
 
 
-def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[CheckFinding]:
+def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[str]:
     """Return judges of one family, and judges of the family of a model that they judge."""
     models = [judge.model for judge in evaluation.judges if judge.model]
     findings = [
-        CheckFinding(f"{listed(members)} are models of {family}: they may share the same mistakes")
+        f"{listed(members)} are models of {family}: they may share the same mistakes"
         for family, members in shared_family(models, overrides=evaluation.capabilities).items()
     ]
     for judge in models:
@@ -271,27 +244,25 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[CheckFind
             words = listed(subjects, most=_MOST_NAMED)
             pronoun = "it" if len(subjects) == 1 else "them"
             findings.append(
-                CheckFinding(
-                    f"{judge} judges {words}, of {family} like itself: it may favour {pronoun}"
-                )
+                f"{judge} judges {words}, of {family} like itself: it may favour {pronoun}"
             )
     return findings
 
 
-def over_budget(n_stopped: int, *, cap: float | None, left_usd: float | None) -> list[CheckFinding]:
+def over_budget(n_stopped: int, *, cap: float | None, left_usd: float | None) -> list[str]:
     """Return a finding if the budget did not reach every score."""
     if not n_stopped:
         return []
     money = "" if cap is None else f" of {cap:g} USD"
     rest = "" if left_usd is None else f" ({left_usd:.4f} USD are left)"
     text = f"The budget{money}{rest} did not reach {counted(n_stopped, 'score')}"
-    return [CheckFinding(f"{text}. Raise it and run again: nothing is asked twice")]
+    return [f"{text}. Raise it and run again: nothing is asked twice"]
 
 
-def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[CheckFinding]:
+def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[str]:
     """Return a finding if most of the monthly budget is spent."""
     if cap is None or spent_usd < MONTH_WARNING * cap - TOLERANCE:
         return []
     share = f" ({spent_usd / cap:.0%})" if cap else ""
     text = f"{spent_usd:.4f} of {cap:g} USD{share} of this month's budget are spent"
-    return [CheckFinding(f"{text}. Raise the monthly limit, or wait for the next month")]
+    return [f"{text}. Raise the monthly limit, or wait for the next month"]

@@ -14,7 +14,7 @@ from eval_assets.agreement.drift import (
     moved_judges,
     new_anchors,
 )
-from eval_assets.assets.checks import CheckFinding, result_of
+from eval_assets.assets.checks import result_of
 from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import (
@@ -71,17 +71,12 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
     evaluation = folder.evaluation()
     with folder.connect() as connection:
         rows = current_drift(connection)
-    drifted = moved_judges(rows)
-    findings = [
-        CheckFinding(f"{judge} on {reason}")
-        for judge, result in drifted.items()
-        for reason in result
-    ]
+    drifted = moved_judges(rows).items()
     watched = "No judge is watched: declare drift in evaluation.yaml to judge anchors again."
     if evaluation.drift is not None:
         watched = "Every judge scores its anchors as it did, as far as the rounds so far can tell."
     return result_of(
-        findings,
+        [f"{judge} on {reason}" for judge, reasons in drifted for reason in reasons],
         default=watched,
         metadata={
             "n_rounds": max((int(str(row["round"])) for row in rows), default=0),

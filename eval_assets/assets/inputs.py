@@ -182,20 +182,9 @@ def rubric_questions(folder: EvaluationFolder) -> Metadata:
     with folder.connect() as connection, transaction(connection):
         write_rubric(connection, evaluation.rubric)
         write_currency(connection, evaluation.currency)
-    questions = [
-        dg.TableRecord(
-            {
-                "question_id": question.id,
-                "question": question.question,
-                "scale": question.scale.described(),
-                "level": question.level,
-            }
-        )
-        for question in evaluation.rubric
-    ]
-    return {
-        "questions": dg.MetadataValue.table(questions),
-    }
+    columns = ("question_id", "question", "scale", "level")
+    rows = [(of.id, of.question, of.scale.described(), of.level) for of in evaluation.rubric]
+    return {"questions": rows_as_metadata(pd.DataFrame(rows, columns=columns))}
 
 
 def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None:

@@ -70,11 +70,12 @@ def tune_prompts(  # noqa: PLR0913, PLR0917 - the judges, the data and the stora
     # Each step of tuning needs the one before, which a batch would delay.
     models = [unbatched(model) for model in declared_live_judges(evaluation) if model.id in judges]
     with folder.ledger(evaluation) as ledger:
-        tuning = _PromptTuning(evaluation, ledger, template, units, notes, run_id=run_id)
+        tuning = _PromptTuning(evaluation, ledger, template, units, notes, run_id)
         result = [tuning.prompted(model, judges[model.id]) for model in models]
     return [prompted for prompted in result if prompted is not None]
 
 
+@dataclass(eq=False)
 class _PromptTuning:
     """Prompts of judges in the making, with requests through the ledger until the budget is used.
 
@@ -82,29 +83,19 @@ class _PromptTuning:
         paid_usd: Cost of this run so far; NaN if a part is unknown.
     """
 
-    def __init__(  # noqa: PLR0913 - as of `tune_prompts`
-        self,
-        evaluation: Evaluation,
-        ledger: SqlLedger,
-        template: PromptTemplate,
-        units: Mapping[str, RatedUnits],
-        notes: Mapping[str, Notes],
-        *,
-        run_id: str,
-    ) -> None:
-        self._evaluation = evaluation
-        self._ledger = ledger
-        self._template = template
-        self._units = units
-        self._notes = notes
-        self._run_id = run_id
-        self.paid_usd = 0.0
-        self._counted_usd = 0.0
+    evaluation: Evaluation
+    ledger: SqlLedger
+    template: PromptTemplate
+    units: Mapping[str, RatedUnits]
+    notes: Mapping[str, Notes]
+    run_id: str
+    paid_usd: float = 0.0
+    counted_usd: float = 0.0
 
     def prompted(self, model: LiveModel[Judge], judge: TunedJudge) -> PromptedVersion | None:
         """Return a judge with a tuned prompt; None without improvement or enough budget."""
         paid_before = self.paid_usd
-        tuned = {name: self._section(model, judge, rated) for name, rated in self._units.items()}
+        tuned = {name: self._section(model, judge, rated) for name, rated in self.units.items()}
         for question_id, item in tuned.items():
             for outcome in item.outcomes:
                 logger.info("%s on %s: %s", model.id, question_id, outcome)
@@ -118,10 +109,10 @@ class _PromptTuning:
             version="",
             step=steps[-1],
             parent=judge.version.version,
-            prompt_text=with_sections(self._template.source, sections),
+            prompt_text=with_sections(self.template.source, sections),
             sources=tuple(sorted(sources)),
         )
-        all_units = [unit for rated in self._units.values() for unit in _units(rated)]
+        all_units = [unit for rated in self.units.values() for unit in _units(rated)]
         if self._scored(model, version.prompt_text, all_units).n_budget_stopped:
             logger.warning(
                 "%s: the budget did not reach all scores with its tuned prompt, which is left "
@@ -139,7 +130,7 @@ class _PromptTuning:
         question_id = rated.question.id
 
         def score(units: RatedUnits, section: PromptSection) -> Floats:
-            source = with_sections(self._template.source, {question_id: section})
+            source = with_sections(self.template.source, {question_id: section})
             summary = self._scored(model, source, _units(units))
             scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
             # A candidate that the budget cut off cannot be compared with the others.
@@ -148,25 +139,25 @@ class _PromptTuning:
         return tune_section(
             rated,
             judge.raw[question_id],
-            self._notes[question_id],
-            steps=self._evaluation.tuning.prompt_steps,
-            known=[self._template.source],
+            self.notes[question_id],
+            steps=self.evaluation.tuning.prompt_steps,
+            known=[self.template.source],
             write=self._written,
             score=score,
         )
 
     def _written(self, prompt: str) -> str | None:
         """Return the writer's reply; None if it did not answer."""
-        writer_id = self._evaluation.tuning.writer
-        [writer] = [judge for judge in self._evaluation.judges if judge.id == writer_id]
+        writer_id = self.evaluation.tuning.writer
+        [writer] = [judge for judge in self.evaluation.judges if judge.id == writer_id]
         summary = write_text(
             prompt,
             writer,
-            self._evaluation,
-            self._ledger,
+            self.evaluation,
+            self.ledger,
             asset="tuned_judges",
             name=f"tuning/{hashlib.sha256(prompt.encode()).hexdigest()[:12]}",
-            run_id=self._run_id,
+            run_id=self.run_id,
             budget_usd=self._left_usd,
         )
         self._pay(summary.spent_usd, summary.counted_usd)
@@ -177,17 +168,17 @@ class _PromptTuning:
         self, model: LiveModel[Judge], prompt: str, units: Sequence[Unit]
     ) -> JudgingSummary:
         """Return a judge's scores of units with a prompt."""
-        keys = api_keys(self._evaluation.live_judges)
+        keys = api_keys(self.evaluation.live_judges)
         summary = ask(
-            self._evaluation,
-            self._ledger,
+            self.evaluation,
+            self.ledger,
             [model],
             [units],
             template=PromptTemplate(
                 prompt, name=f"a tuned prompt of {model.id}", wordings=self._template.wordings
             ),
             asset="tuned_judges",
-            run_id=self._run_id,
+            run_id=self.run_id,
             options=RequestOptions(api_keys=keys, budget_usd=self._left_usd),
         )
         self._pay(summary.spent_usd, summary.counted_usd)
@@ -195,12 +186,12 @@ class _PromptTuning:
 
     @property
     def _left_usd(self) -> float | None:
-        most = self._evaluation.tuning.max_usd
-        return None if most is None else max(0.0, most - self._counted_usd)
+        most = self.evaluation.tuning.max_usd
+        return None if most is None else max(0.0, most - self.counted_usd)
 
     def _pay(self, spent_usd: float | None, counted_usd: float) -> None:
         self.paid_usd += or_nan(spent_usd)
-        self._counted_usd += counted_usd
+        self.counted_usd += counted_usd
 
 
 def scores_in_ledger(

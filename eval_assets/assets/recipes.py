@@ -14,7 +14,6 @@ from typing import Any
 
 import dagster as dg
 
-from eval_assets.assets.metadata import Metadata
 from eval_assets.assets.resources import EvaluationFolder, clear_failures, materialized
 
 _On = dg.AutomationCondition
@@ -76,7 +75,7 @@ class EvaluationTarget:
 
     def step(self, name: str) -> str:
         """Return the name of a step, which no other evaluation has."""
-        return f"{self.folder.identifier}__{name}"
+        return f"{self.folder.steps_before}{name}"
 
     def group(self, name: str) -> str:
         """Return the name of a group of assets."""
@@ -173,35 +172,6 @@ def asset(  # noqa: PLR0913 - the properties of an asset
         return Recipe(name, make, result)
 
     return recipe
-
-
-def tables(
-    *bodies: Callable[[EvaluationFolder], Metadata],
-    step: str,
-    before: Callable[[EvaluationFolder], None],
-    group: str,
-    deps: Sequence[Dependency],
-) -> Recipe:
-    """Return a recipe of a step that stores several assets, of which a run may select some."""
-    by_name = {body.__name__: body for body in bodies}
-
-    def results(
-        context: dg.AssetExecutionContext, folder: EvaluationFolder
-    ) -> Iterator[dg.MaterializeResult[None]]:
-        before(folder)
-        for key in sorted(context.selected_asset_keys):
-            name = key.path[-1]
-            yield materialized(folder, name, by_name[name](folder))
-
-    def make(target: EvaluationTarget) -> dg.AssetsDefinition:
-        return dg.multi_asset(
-            name=target.step(step),
-            specs=[_spec(target, of, group=group, kinds={"duckdb"}, deps=deps) for of in bodies],
-            can_subset=True,
-            required_resource_keys={target.resource},
-        )(target.bound(results, dg.AssetExecutionContext))
-
-    return Recipe(step, make, results)
 
 
 def checks(

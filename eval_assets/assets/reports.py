@@ -143,9 +143,7 @@ def stored_report(
         outcomes=stored_gate_outcomes(connection, evaluation, sources=sources),
         stale=why_judges_are_stale(connection, evaluation, sources=sources),
         findings=tuple((of.question_id, of.finding) for of in stored_findings(connection)),
-        dependent_judges=tuple(
-            of.text for of in dependences(evaluation, judged_models(connection))
-        ),
+        dependent_judges=tuple(dependences(evaluation, judged_models(connection))),
         judges=measured_agreement(connection)["judge"],
         leave_one_judge_out=read_figures(connection, LeaveOneJudgeOutFigures),
         rubric_versions=read_figures(connection, RubricVersionFigures),

@@ -151,17 +151,6 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         ] or [cls.at(root, database=database)]
 
     @property
-    def absolute(self) -> "EvaluationFolder":
-        """The folder with absolute paths."""
-        database = str(Path(self.database).resolve()) if self.database else ""
-        return EvaluationFolder(
-            data=str(self.path.resolve()),
-            name=self.name,
-            identifier=self.identifier,
-            database=database,
-        )
-
-    @property
     def path(self) -> Path:
         """The evaluation folder."""
         return Path(self.data)
@@ -170,6 +159,16 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
     def names_before(self) -> str:
         """Start of the names of jobs and groups; an evaluation on its own has none."""
         return f"{self.identifier}_" if self.name else ""
+
+    @property
+    def steps_before(self) -> str:
+        """Start of the names of steps."""
+        return f"{self.identifier}__"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The arguments that make the folder."""
+        return {name: getattr(self, name) for name in ("data", "name", "identifier", "database")}
 
     @property
     def records(self) -> Path:

@@ -1,7 +1,7 @@
 """Assets of judge tuning, each of which calls the guard of the gates first."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -25,7 +25,6 @@ from eval_assets.config.tuning import Step
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.ledger.copies import copy_ledger
-from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.scores import declared_fingerprints
@@ -109,7 +108,8 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
         notes = {name: rater_notes(connection, name) for name in names}
         fingerprints = declared_fingerprints(connection)
         pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
-        registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
+        by_prompt = scores_by_prompt(scores, units)
+        registry = _VersionRegistry(JudgeLedger(ledger), units, by_prompt, now)
         declared_versions = registry.registered(
             [(version, {"changed": "declared"}) for version in declared]
         )
@@ -125,7 +125,8 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
         questions_past_the_gates(connection, evaluation)
         with transaction(connection):
             replace_rows(connection, "tuned_judge_scores", scores)
-        registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
+        by_prompt = scores_by_prompt(scores, units)
+        registry = _VersionRegistry(JudgeLedger(ledger), units, by_prompt, now)
         versions = _versions(
             registry, declared_versions, prompted, pinned, steps=evaluation.tuning.steps
         )
@@ -144,25 +145,19 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
     return {"judges": rows_as_metadata(rows), "candidates": outcomes}
 
 
+@dataclass(frozen=True, eq=False)
 class _VersionRegistry:
     """Versions of judges in the making, with their scores, as the ledger registers them."""
 
-    def __init__(
-        self,
-        ledger: SqlLedger,
-        units: Mapping[str, RatedUnits],
-        prompted: PromptedScores,
-        *,
-        at: datetime,
-    ) -> None:
-        self.units = units
-        self._ledger = JudgeLedger(ledger)
-        self._prompted = prompted
-        self._at = at
+    ledger: JudgeLedger
+    units: Mapping[str, RatedUnits]
+    prompted: PromptedScores
+    at: datetime
 
     def judge(self, version: JudgeVersion) -> TunedJudge:
         """Return a version of a single judge with its scores."""
-        return self._scores().judge(version, {})
+        scores = VersionScores(self.units, self.prompted, self.ledger.versions())
+        return scores.judge(version, {})
 
     def registered(
         self, versions: Sequence[tuple[JudgeVersion, Mapping[str, object]]]
@@ -172,8 +167,8 @@ class _VersionRegistry:
             (version, {**version_notes, "dev_kappa": dev_figures(self.judge(version), self.units)})
             for version, version_notes in versions
         ]
-        return self._ledger.register(
-            [(self._trained(v) if v.is_trained else v, n) for v, n in notes], at=self._at
+        return self.ledger.register(
+            [(self._trained(v) if v.is_trained else v, n) for v, n in notes], at=self.at
         )
 
     def jury(self, members: Sequence[JudgeVersion]) -> JudgeVersion:
@@ -182,7 +177,7 @@ class _VersionRegistry:
         version = jury_version(judges, self.units)
         figures = dev_figures(jury_judge(version, judges, self.units), self.units)
         notes = {"changed": "members", "dev_kappa": figures}
-        [registered] = self._ledger.register([(self._trained(version), notes)], at=self._at)
+        [registered] = self.ledger.register([(self._trained(version), notes)], at=self.at)
         return registered
 
     def _trained(self, version: JudgeVersion) -> JudgeVersion:
@@ -191,9 +186,6 @@ class _VersionRegistry:
     @cached_property
     def _training(self) -> frozenset[str]:
         return training_fingerprints(self.units.values())
-
-    def _scores(self) -> VersionScores:
-        return VersionScores(self.units, self._prompted, self._ledger.versions())
 
 
 def _versions(
@@ -241,18 +233,8 @@ def judge_versions(folder: EvaluationFolder) -> Metadata:
     with folder.connect() as connection:
         questions_past_the_gates(connection, evaluation)
         versions = read_table(connection, "judge_versions", order_by="created_at")
-    displayed_columns = [
-        "judge_id",
-        "version",
-        "step",
-        "parent",
-        "dev_kappa",
-        "cost_usd",
-        "created_at",
-    ]
-    return {
-        "versions": rows_as_metadata(versions, displayed_columns),
-    }
+    named = ("judge_id", "version", "step", "parent", "dev_kappa", "cost_usd", "created_at")
+    return {"versions": rows_as_metadata(versions, named)}
 
 
 def units_past_the_gates(

@@ -78,14 +78,16 @@ def materialize(  # noqa: PLR0913 - the options of a run
     if any(judge.version is not None for judge in evaluation.judges):  # all must exist
         versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
     if executor_name() != "in_process":  # other processes have other working folders
-        folder = folder.absolute
+        database = folder.database and str(Path(folder.database).resolve())
+        data = str(folder.path.resolve())
+        folder = EvaluationFolder(**{**folder.settings, "data": data, "database": database})
     require_broker()
     # Dagster reads its records while a job is made, those of the last run if none are open.
     with _instance(folder) as instance:
-        job = job_of(folder.data, folder.name, folder.identifier, folder.database)
+        job = job_of(**folder.settings)
         selected = _selected(select, folder, job)
         is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
-        step = f"{folder.identifier}__tuned_judge_evaluation"
+        step = f"{folder.steps_before}tuned_judge_evaluation"
         run = partial(
             _execute,
             job,
@@ -152,12 +154,9 @@ def _selected(
         ) from None
 
 
-def job_of(data: str, name: str, identifier: str, database: str) -> dg.JobDefinition:
-    """Return the job that runs everything of one evaluation; other processes make it as well.
-
-    The arguments are those of `EvaluationFolder`.
-    """
-    folder = EvaluationFolder(data=data, name=name, identifier=identifier, database=database)
+def job_of(**settings: str) -> dg.JobDefinition:
+    """Return the job that runs everything of one evaluation; other processes make it as well."""
+    folder = EvaluationFolder(**settings)
     with warnings.catch_warnings():
         # Of a parameter that only Dagster itself passes, when it copies a sensor.
         warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
@@ -196,14 +195,8 @@ def _execute(  # noqa: PLR0913 - what a run needs
             tags=tags,
             run_config=run_config,
         ).all_events
-    arguments = {
-        "data": folder.data,
-        "name": folder.name,
-        "identifier": folder.identifier,
-        "database": folder.database,
-    }
     made_by = dg.build_reconstructable_job(
-        job_of.__module__, job_of.__name__, reconstructable_kwargs=arguments
+        job_of.__module__, job_of.__name__, reconstructable_kwargs=folder.settings
     )
     # Of several processes one would write the report while others still make what it shows.
     report = {folder.key("agreement_report")}

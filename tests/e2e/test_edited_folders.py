@@ -209,7 +209,7 @@ WALK = (
     ),
     Step(
         {"gate raised": (declare("severity: warn}", f"severity: warn}}{HIGH_GATE}"), 3)},
-        State(3, UNKNOWN, dict.fromkeys(HOLDS, 3)),
+        State(3, UNKNOWN, dict.fromkeys(HOLDS, 4)),
     ),
     Step({"gate lowered": (declare(HIGH_GATE, ""), 0)}, State(0, AS_TESTED, HOLDS)),
     Step(
@@ -219,11 +219,11 @@ WALK = (
     Step({"out": (delete_out, 3)}, State(0, AS_TESTED | {"verbose": 4}, HOLDS)),
     Step(
         {"model": (rename_model, 0)},
-        State(0, AS_TESTED, {"harsh-1.0.1": 0, "steady-1.0.0": 3, "steady-2.0.0": 0}),
+        State(0, AS_TESTED, {"harsh-1.0.1": 0, "steady-1.0.0": 4, "steady-2.0.0": 0}),
     ),
     Step(
         {"label in test": (change_label("test"), 3), "rater": (remove_rater, 3)},
-        State(0, UNKNOWN, {"harsh-1.0.1": 3, "steady-1.0.0": 3, "steady-2.0.0": 3}),
+        State(0, UNKNOWN, {"harsh-1.0.1": 4, "steady-1.0.0": 4, "steady-2.0.0": 3}),
     ),
 )
 

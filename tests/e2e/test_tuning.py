@@ -794,7 +794,9 @@ def test_no_figure_of_a_judge_depends_on_a_sealed_label(planted: Evaluated) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assets", [CERTIFYING, ["judge_scores", "agreement_report"]])
+@pytest.mark.parametrize(
+    "assets", [[*CERTIFYING, "agreement_report"], ["judge_scores", "agreement_report"]]
+)
 def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     planted: Evaluated, assets: list[str]
 ) -> None:

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from eval_assets.assets.checks import (
-    CheckFinding,
     dependences,
     ending_models,
     most_of_the_month,
@@ -49,17 +48,17 @@ def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:
 def test_nine_of_ten_scores_are_enough_and_one_less_is_not() -> None:
     result = uncovered(coverage(("a", 100, 90), ("b", 100, 89)))
 
-    assert result == [CheckFinding("b skipped 11 of 100 responses on q (11 %)")]
+    assert result == ["b skipped 11 of 100 responses on q (11 %)"]
 
 
 def test_counts_of_a_finding_have_separators() -> None:
     result = uncovered(coverage(("a", 2832, 2356)))
 
-    assert result == [CheckFinding("a skipped 476 of 2,832 responses on q (17 %)")]
+    assert result == ["a skipped 476 of 2,832 responses on q (17 %)"]
 
 
 def test_a_judge_that_tried_nothing_covers_nothing() -> None:
-    assert uncovered(coverage(("a", 0, 0))) == [CheckFinding("a skipped 0 of 0 responses on q")]
+    assert uncovered(coverage(("a", 0, 0))) == ["a skipped 0 of 0 responses on q"]
 
 
 def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warning() -> None:
@@ -69,13 +68,10 @@ def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warni
         Generator("g", "openai", "gpt-4o"),
     ]
 
-    result = ending_models(requested, on=TODAY)
+    [ended], [ending] = ending_models(requested, on=TODAY)
 
-    assert [(item.text.split(":")[0], item.severity) for item in result] == [
-        ("old", ERROR),
-        ("g", WARN),
-    ]
-    assert "2026-02-19" in result[0].text
+    assert (ended.split(":")[0], ending.split(":")[0]) == ("old", "g")
+    assert "2026-02-19" in ended
 
 
 def test_judges_of_two_vendors_on_a_third_vendors_model_are_independent() -> None:
@@ -85,7 +81,7 @@ def test_judges_of_two_vendors_on_a_third_vendors_model_are_independent() -> Non
 def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> None:
     twins = evaluation(GPT, Judge("gpt2", "openai", "gpt-4o"))
 
-    texts = [item.text for item in dependences(twins, ["claude-haiku-4-5", "gpt-4o-mini"])]
+    texts = dependences(twins, ["claude-haiku-4-5", "gpt-4o-mini"])
 
     assert texts == [
         "gpt-6-luna and gpt-4o are models of openai: they may share the same mistakes",
@@ -98,7 +94,7 @@ def test_a_judge_of_many_models_of_its_family_is_one_finding() -> None:
     judged = [f"gpt-4o-mini/{k}" for k in range(13)]
     [result] = dependences(evaluation(GPT), judged)
 
-    assert result.text == (
+    assert result == (
         "gpt-6-luna judges gpt-4o-mini/0, gpt-4o-mini/1, gpt-4o-mini/2 and 10 more, of openai like "
         "itself: it may favour them"
     )
@@ -109,7 +105,7 @@ def test_rejected_labels_are_counted_by_rater_and_question() -> None:
         [("anna", "clarity", 9), (None, "clarity", 1)], columns=["rater_id", "question_id", "n"]
     )
 
-    assert [finding.text for finding in rejections(counts)] == [
+    assert rejections(counts) == [
         "9 labels of anna on clarity were rejected: see the table rejected_rows",
         "1 label of no rater on clarity was rejected: see the table rejected_rows",
     ]
@@ -122,7 +118,7 @@ def test_a_budget_that_reached_everything_is_no_finding() -> None:
 def test_a_budget_that_did_not_says_how_much_is_left_and_what_to_do() -> None:
     [result] = over_budget(67, cap=0.5, left_usd=0.0123)
 
-    assert result.text == (
+    assert result == (
         "The budget of 0.5 USD (0.0123 USD are left) did not reach 67 scores. Raise it and "
         "run again: nothing is asked twice"
     )
@@ -133,26 +129,20 @@ def test_four_fifths_of_a_months_budget_are_a_finding_and_less_is_not() -> None:
     assert most_of_the_month(5.0, cap=None) == []
     [result] = most_of_the_month(1.6, cap=2.0)
 
-    assert result == CheckFinding(
+    assert result == (
         "1.6000 of 2 USD (80%) of this month's budget are spent. Raise the monthly limit, or "
         "wait for the next month"
     )
 
 
 @pytest.mark.parametrize(
-    ("findings", "passed", "severity"),
-    [
-        ([], True, WARN),
-        ([CheckFinding("a")], False, WARN),
-        ([CheckFinding("a"), CheckFinding("b", ERROR)], False, ERROR),
-    ],
+    ("warnings", "errors", "severity"),
+    [([], [], WARN), (["a"], [], WARN), (["a"], ["b"], ERROR)],
 )
 def test_a_check_is_as_bad_as_its_worst_finding(
-    findings: list[CheckFinding],
-    passed: bool,  # noqa: FBT001 - a parameter of the test
-    severity: dg.AssetCheckSeverity,
+    warnings: list[str], errors: list[str], severity: dg.AssetCheckSeverity
 ) -> None:
-    result = result_of(findings, default="fine", metadata={})
+    result = result_of(warnings, errors=errors, default="fine", metadata={})
 
-    assert (result.passed, result.severity) == (passed, severity)
-    assert result.description == ("\n".join(item.text for item in findings) or "fine")
+    assert (result.passed, result.severity) == (not warnings, severity)
+    assert result.description == ("\n".join([*errors, *warnings]) or "fine")
