@@ -16,7 +16,7 @@ from urllib.parse import quote
 import dagster as dg
 
 from eval_assets.assets.dagster_internals import StepFailureData
-from eval_assets.assets.resources import EvaluationFolder, failure_lines, ui_address
+from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.config.operations import Alerts
 from eval_assets.errors import InputError
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -176,6 +176,7 @@ def send_alerts(
     the next tick, delays no other channel, and none gets it twice.
     """
     channels = alert_channels()
+    ui = (os.environ.get("EVAL_UI_URL") or "http://127.0.0.1:3000").rstrip("/")
     if not channels:
         return dg.SkipReason(f"{URLS} names no channel")
     if context.repository_def is None:
@@ -197,7 +198,7 @@ def send_alerts(
             title = f"{subject.title} {current.state}{was}"
             ended = datetime.fromtimestamp(current.at, tz=UTC)
             page = subject.page or f"runs/{current.run_id}"
-            text = f"{current.reason}\n{ended:%Y-%m-%d %H:%M} UTC, {ui_address()}/{page}"
+            text = f"{current.reason}\n{ended:%Y-%m-%d %H:%M} UTC, {ui}/{page}"
             if not channel.send(title, text, state=current.state):
                 refusing.append(channel.name)
                 break

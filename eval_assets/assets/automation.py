@@ -48,9 +48,9 @@ def schedule_of(folder: EvaluationFolder, *, declared: Schedule | None) -> dg.Sc
     job_name = f"{folder.names_before}evaluate"
 
     def rerun(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        unfinished = dg.RunsFilter(job_name=job_name, statuses=_UNFINISHED)
-        if runs := context.instance.get_runs(unfinished, limit=1):
-            return dg.SkipReason(f"run {runs[0].run_id} has not ended")
+        for run in context.instance.get_runs(dg.RunsFilter(job_name=job_name), limit=20):
+            if not run.is_finished:
+                return dg.SkipReason(f"run {run.run_id} has not ended")
         return dg.RunRequest(tags=folder.run_tags)
 
     return dg.ScheduleDefinition(
@@ -64,15 +64,6 @@ def schedule_of(folder: EvaluationFolder, *, declared: Schedule | None) -> dg.Sc
         else dg.DefaultScheduleStatus.STOPPED,
         execution_fn=rerun,
     )
-
-
-_UNFINISHED = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
 
 
 def files_sensor(folders: Sequence[EvaluationFolder], *, name: str) -> dg.SensorDefinition:

@@ -1,7 +1,6 @@
 """Assets of held-out tests and of judge certificates."""
 
 import json
-from typing import TYPE_CHECKING
 
 import dagster as dg
 import pandas as pd
@@ -35,24 +34,24 @@ from eval_assets.store.tuned_judges import (
 from eval_assets.tuning.held_out_test import evaluate_if_due, next_plans
 from eval_assets.tuning.issued import certificate_files, certified_parts
 from eval_assets.tuning.power import Plan
+from eval_assets.tuning.verdicts_of_test import Row
 
-if TYPE_CHECKING:
-    from eval_assets.tuning.verdicts_of_test import Row
+READ_TESTS_TAG = "eval_assets/read_tests"
+"""Tag of a run that evaluates tests after any change, and not only when they are due."""
 
 
 @asset(
     group="judge_tuning",
     kinds={"duckdb"},
     deps=[judge_versions, judge_human_agreement],  # the latter names biases for certificates
-    flags=["read"],
 )
-def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> Metadata:
+def tuned_judge_evaluation(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Verdicts of the held-out test on each tuned judge; each evaluation of the test counts."""
     evaluation = folder.evaluation()
     with folder.connect() as connection, folder.ledger(evaluation) as ledger:
         units = units_past_the_gates(connection, evaluation, texts=has_prompts(ledger))
         judges = current_judges(connection, ledger, units)
-        rows: list[Row] = []
+        rows = list[Row]()
         plans = list[Plan]()
         n_new = 0
         for question_id, rated in units.items():
@@ -62,7 +61,7 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> Metadata:
                 rated,
                 judges,
                 background,
-                on_request=read,
+                on_request=READ_TESTS_TAG in context.run.tags,
                 policy=evaluation.tuning.evaluate,
             )
             rows += records
@@ -109,7 +108,7 @@ def judge_certificates(folder: EvaluationFolder) -> Metadata:
     for path in out.glob("*.json"):
         if path.name not in files:
             path.unlink()
-    displayed_columns = [*_NAMED, "claim", "state", "reason", "stale_because"]
+    displayed_columns = [*_VERDICT[:3], "claim", "state", "reason", "stale_because"]
     return {
         "not_evaluated": rows_as_metadata(
             pd.DataFrame(unevaluated.items(), columns=["question_id", "reason"])
@@ -143,9 +142,8 @@ certificate_checks = checks(
 )
 
 
-_NAMED = ("judge_id", "version", "question_id")
 _VERDICT = (
-    *(*_NAMED, "kind", "state", "gain", "gap"),
+    *("judge_id", "version", "question_id", "kind", "state", "gain", "gap"),
     *("n_groups", "groups_wanted", "reading", "level"),
 )
 """Columns for the page of the asset; the page of the certificates has the reason."""

@@ -1,15 +1,19 @@
 """Checks on labels and on judging: coverage, models, independence and budget."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import human_labels
-from eval_assets.assets.live_judging import declared_template, judge_fingerprints
+from eval_assets.assets.live_judging import (
+    declared_template,
+    judge_fingerprints,
+    prompts_in_use,
+    versions_in_use,
+)
 from eval_assets.assets.metadata import Metadata, rows_as_metadata, without_blanks
 from eval_assets.assets.recipes import checks
 from eval_assets.assets.resources import EvaluationFolder
@@ -95,20 +99,24 @@ def judges_see_shown_columns(folder: EvaluationFolder) -> dg.AssetCheckResult:
     template = declared_template(evaluation, folder)
     versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
     prompts = prompts_in_use(versions, template)
-    columns = {
-        judge.id: prompts.get(judge.id, template).columns for judge in evaluation.live_judges
-    }
-    reworded = [
-        CheckFinding(
-            f"raters read another wording of {question_id} than the judges: they answer different "
-            "questions. Run with --new-prompt"
-        )
+    shown, findings = evaluation.labelling.show, []
+    for judge in evaluation.live_judges:
+        columns = prompts.get(judge.id, template).columns
+        if unseen := [column for column in shown if column not in columns]:
+            findings.append(
+                f"raters are shown {listed(unseen)}, and {judge.id} is not: they answer different "
+                "questions. Show the columns in judge_prompt, or run with --new-prompt if there is "
+                "none"
+            )
+    findings += [
+        f"raters read another wording of {question_id} than the judges: they answer different "
+        "questions. Run with --new-prompt"
         for question_id in template.wordings
     ]
     return result_of(
-        [*unseen_columns(columns, shown=evaluation.labelling.show), *reworded],
+        findings,
         default="The judges are shown what raters are shown.",
-        metadata={"labelling.show": list(evaluation.labelling.show)},
+        metadata={"labelling.show": list(shown)},
     )
 
 
@@ -193,16 +201,6 @@ def uncovered(coverage: pd.DataFrame) -> list[str]:
         responses = f"{counted(n, 'response')} on {row['question_id']}"
         findings.append(f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}")
     return findings
-
-
-def unseen_columns(columns: Mapping[str, Collection[str]], *, shown: Sequence[str]) -> list[str]:
-    """Return the columns that raters are shown and a judge is not, by judge."""
-    return [
-        f"raters are shown {listed(unseen)}, and {judge_id} is not: they answer different "
-        "questions. Show the columns in judge_prompt, or run with --new-prompt if there is none"
-        for judge_id, seen in columns.items()
-        if (unseen := [column for column in shown if column not in seen])
-    ]
 
 
 def ending_models(models: Iterable[Judge | Generator], *, on: date) -> tuple[list[str], list[str]]:

@@ -1,9 +1,5 @@
-"""Names of Dagster that it does not export; tests/unit/assets/test_dagster_internals.py pins them.
+"""Names of Dagster that it does not export; test_dagster_internals.py pins them."""
 
-- `StepFailureData`, `UnresolvedAssetJobDefinition`: types of values that public functions return.
-"""
-
-from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from dagster._core.execution.plan.objects import StepFailureData
 
 NO_COMPUTE_LOGS = {
@@ -12,8 +8,4 @@ NO_COMPUTE_LOGS = {
 }
 """Settings of an instance that keeps no copy of what steps print."""
 
-__all__ = [
-    "NO_COMPUTE_LOGS",
-    "StepFailureData",
-    "UnresolvedAssetJobDefinition",
-]
+__all__ = ["NO_COMPUTE_LOGS", "StepFailureData"]

@@ -15,13 +15,14 @@ from eval_assets.agreement.drift import (
     new_anchors,
 )
 from eval_assets.assets.checks import result_of
-from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import (
     ask,
     declared_live_judges,
     declared_template,
+    prompts_in_use,
     shown_texts,
+    versions_in_use,
 )
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
@@ -72,12 +73,12 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
     with folder.connect() as connection:
         rows = current_drift(connection)
     drifted = moved_judges(rows).items()
-    watched = "No judge is watched: declare drift in evaluation.yaml to judge anchors again."
+    default = "No judge is watched: declare drift in evaluation.yaml to judge anchors again."
     if evaluation.drift is not None:
-        watched = "Every judge scores its anchors as it did, as far as the rounds so far can tell."
+        default = "Every judge scores its anchors as it did, as far as the rounds so far can tell."
     return result_of(
         [f"{judge} on {reason}" for judge, reasons in drifted for reason in reasons],
-        default=watched,
+        default=default,
         metadata={
             "n_rounds": max((int(str(row["round"])) for row in rows), default=0),
             "error": TOTAL_SIGNIFICANCE,

@@ -28,7 +28,6 @@ from eval_assets.assets import (
     tuning,
 )
 from eval_assets.assets.automation import schedule_of, sensors_of
-from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.executors import executor, pool_of
 from eval_assets.assets.judging import judge_scores_in_shards
 from eval_assets.assets.recipes import EvaluationTarget, recipes_in
@@ -62,16 +61,15 @@ def project_definitions(root: Path, *, database: Path | str | None = None) -> dg
 
 def merged_definitions(folders: Sequence[EvaluationFolder]) -> dg.Definitions:
     """Return the definitions of evaluations with jobs over all of them, sensors and executor."""
-    jobs = _jobs(folders, before="") if any(folder.name for folder in folders) else []
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=jobs,
             sensors=sensors_of(folders),
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=executor(),
         ),
         *(evaluation_definitions(folder) for folder in folders),
         *(evaluation_jobs(folder) for folder in folders),
+        *([_jobs(folders, before="")] if any(folder.name for folder in folders) else []),
     )
 
 
@@ -80,10 +78,8 @@ def evaluation_jobs(folder: EvaluationFolder) -> dg.Definitions:
     schedule = None
     with suppress(InputError, ExceptionGroup):  # its asset says what is wrong with the file
         schedule = read_evaluation(folder.path).schedule
-    return dg.Definitions(
-        jobs=_jobs([folder], before=folder.names_before),
-        schedules=[schedule_of(folder, declared=schedule)],
-    )
+    schedules = dg.Definitions(schedules=[schedule_of(folder, declared=schedule)])
+    return dg.Definitions.merge(_jobs([folder], before=folder.names_before), schedules)
 
 
 def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True) -> dg.Definitions:
@@ -99,16 +95,16 @@ def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True)
     if evaluation is None:
         return dg.Definitions(assets=[_unreadable(folder)])
     target = EvaluationTarget(folder, pool=pool_of(evaluation), automation=automation)
-    definitions = [
+    steps = [
         judge_scores_in_shards(evaluation.judging.shards, target)
         if recipe is judging.judge_scores and evaluation.judging.shards > 1
         else recipe.make(target)
         for recipe in recipes_in(MODULES)
     ]
-    is_check = [isinstance(definition, dg.AssetChecksDefinition) for definition in definitions]
+    checks_of_assets = [of for of in steps if isinstance(of, dg.AssetChecksDefinition)]
     return dg.Definitions(
-        assets=[of for of, is_of in zip(definitions, is_check, strict=True) if not is_of],
-        asset_checks=[of for of, is_of in zip(definitions, is_check, strict=True) if is_of],
+        assets=[of for of in steps if of not in checks_of_assets],
+        asset_checks=checks_of_assets,
         resources={target.resource: folder},
     )
 
@@ -117,7 +113,7 @@ def _unreadable(folder: EvaluationFolder) -> dg.AssetsDefinition:
     """Return the asset of an evaluation that cannot be read, which fails with the reason."""
 
     @dg.multi_asset(
-        name=f"{folder.identifier}__evaluation",
+        name=f"{folder.steps_before}evaluation",
         specs=[
             dg.AssetSpec(
                 folder.key("evaluation"),
@@ -138,30 +134,28 @@ def _unreadable(folder: EvaluationFolder) -> dg.AssetsDefinition:
     return evaluation
 
 
-def _jobs(
-    folders: Sequence[EvaluationFolder], *, before: str
-) -> list[UnresolvedAssetJobDefinition]:
+def _jobs(folders: Sequence[EvaluationFolder], *, before: str) -> dg.Definitions:
     """Return the jobs that run everything of some evaluations, and everything but tuning."""
-    selection = reduce(or_, (_all_assets(folder) for folder in folders))
+    selection = reduce(or_, (all_assets(folder) for folder in folders))
     tuning = dg.AssetSelection.groups(*(f"{of.names_before}judge_tuning" for of in folders))
     tags = reduce(or_, (folder.run_tags for folder in folders))
-    return [
-        dg.define_asset_job(
-            f"{before}evaluate",
-            selection=selection,
-            tags=tags,
-            description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
-        ),
-        dg.define_asset_job(
-            f"{before}score",
-            selection=selection - tuning,
-            tags=tags,
-            description="Everything through agreement and its gates; no tuning.",
-        ),
-    ]
+    evaluate_job = dg.define_asset_job(
+        f"{before}evaluate",
+        selection=selection,
+        tags=tags,
+        description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
+    )
+    score_job = dg.define_asset_job(
+        f"{before}score",
+        selection=selection - tuning,
+        tags=tags,
+        description="Everything through agreement and its gates; no tuning.",
+    )
+    return dg.Definitions(jobs=[evaluate_job, score_job])
 
 
-def _all_assets(folder: EvaluationFolder) -> dg.AssetSelection:
+def all_assets(folder: EvaluationFolder) -> dg.AssetSelection:
+    """Return everything of one evaluation."""
     if folder.name:
         return dg.AssetSelection.key_prefixes(folder.name)
     return dg.AssetSelection.all()

@@ -47,13 +47,10 @@ def executor() -> dg.ExecutorDefinition:
     Raises:
         InputError: If there is no such executor, or it is not installed.
     """
-    match executor_name():
-        case "celery":
-            return _celery()
-        case "multiprocess":
-            return dg.multiprocess_executor
-        case _:
-            return dg.in_process_executor
+    name = executor_name()
+    if name == "celery":
+        return _celery()
+    return dg.multiprocess_executor if name == "multiprocess" else dg.in_process_executor
 
 
 def require_broker() -> None:
@@ -92,21 +89,18 @@ def _celery() -> dg.ExecutorDefinition:
         assert make is not None  # noqa: S101 - of an optional type in Dagster
         return make(init_context)
 
+    # RabbitMQ does not store results of steps, but passes them on.
+    backend = "rpc://" if _broker().startswith("amqp") else _broker()
     return dg.ExecutorDefinition(
         name="celery",
         config_schema=CELERY_CONFIG,
         requirements=dg.multiple_process_executor_requirements(),
         executor_creation_fn=checked,
-    ).configured({"broker": _broker(), "backend": _backend(), "config_source": _SETTINGS})
+    ).configured({"broker": _broker(), "backend": backend, "config_source": _SETTINGS})
 
 
 def _broker() -> str:
     return os.environ.get("EVAL_BROKER") or DEFAULT_BROKER
-
-
-def _backend() -> str:
-    """Return the backend for results of steps; RabbitMQ does not store them, but passes them on."""
-    return "rpc://" if _broker().startswith("amqp") else _broker()
 
 
 def _unusable(message: str, remedy: str) -> InputError:

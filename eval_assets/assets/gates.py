@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 
 import dagster as dg
 import duckdb
@@ -20,8 +19,7 @@ from eval_assets.assets.metadata import (
 from eval_assets.assets.recipes import EvaluationTarget, Recipe, check_step
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.assets.stored_screen import gate_steps
-from eval_assets.config.evaluation import Evaluation, GateName, default_gates
-from eval_assets.errors import InputError
+from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.gates import gates_plot
 from eval_assets.store.gates import (
@@ -33,17 +31,12 @@ from eval_assets.store.gates import (
 from eval_assets.store.inputs import TABLE_OF_ASSET
 from eval_assets.wording import figure_text, listed
 
-GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
-
 
 def _gates_of(measured: Recipe, *, step: str) -> Recipe:
     """Return the recipe of the declared gates on the figures of an asset."""
 
     def make(target: EvaluationTarget) -> dg.AssetChecksDefinition:
-        declared = {**default_gates()}
-        # A run says what is wrong with the file.
-        with suppress(InputError, ExceptionGroup, OSError):
-            declared = {**target.folder.evaluation().gates}
+        declared = target.folder.evaluation().gates
         specs = [
             dg.AssetCheckSpec(
                 name,
@@ -83,7 +76,9 @@ def questions_past_the_gates(
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 
 
-def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> GateCheckEvents:
+def _decide(
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> Iterator[dg.AssetCheckResult | dg.AssetObservation]:
     """Yield the result of each gate; fail the run with the reason if one is closed.
 
     All gates are decided each time: if every gate fails on another question, only the check that

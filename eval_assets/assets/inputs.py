@@ -62,11 +62,9 @@ def generated_responses(context: dg.AssetExecutionContext, folder: EvaluationFol
             record_import(connection, "generated_responses", fingerprint=fingerprint, sources="")
     if summary.stopped:
         raise dg.Failure(description="\n".join(summary.stopped), allow_retries=False)
-    statuses = (
-        rows.groupby(["generator_id", "status"]).size().reset_index(name="n")
-        if len(rows)
-        else pd.DataFrame(columns=["generator_id", "status", "n"])
-    )
+    statuses = rows
+    if len(rows):
+        statuses = rows.groupby(["generator_id", "status"]).size().reset_index(name="n")
     return {
         "spent_usd": summary.spent_usd,
         "budget_left_usd": summary.budget_left_usd,
@@ -217,17 +215,11 @@ def model_responses(folder: EvaluationFolder) -> Metadata:
         if is_imported(connection, "responses", fingerprint=fingerprint):
             return response_counts(connection)
         generated = read_generated_responses(connection)
-    responses = _merged(read_responses(evaluation, generated=generated), generated)
+    responses = read_responses(evaluation, generated=generated)
+    if len(generated):
+        parts = [responses, generated] if len(responses) else [generated]
+        responses = pd.concat(parts, ignore_index=True).drop_duplicates("response_id")
     with folder.connect() as connection, transaction(connection):
         replace_rows(connection, "responses", responses)
         record_import(connection, "responses", fingerprint=fingerprint, sources=files)
         return response_counts(connection)
-
-
-def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
-    """All responses; imported ones take precedence over generated ones with the same id."""
-    if generated.empty:
-        return responses
-    if responses.empty:
-        return generated
-    return pd.concat([responses, generated], ignore_index=True).drop_duplicates("response_id")

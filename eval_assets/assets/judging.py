@@ -10,12 +10,14 @@ import duckdb
 import pandas as pd
 
 from eval_assets.assets.inputs import model_responses, rubric_questions
-from eval_assets.assets.judge_versions import (
+from eval_assets.assets.live_judging import (
     VersionsInUse,
+    judge_fingerprints,
+    judge_live,
+    live_metadata,
     mapped_scores,
     versions_in_use,
 )
-from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_shard
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import Body, EvaluationTarget, asset
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, materialized, version_of
@@ -23,7 +25,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.judges.replies import UNREAD, parse_reply
-from eval_assets.ledger import Shard, Status
+from eval_assets.ledger import WHOLE, Shard
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.scores import (
@@ -61,21 +63,17 @@ ASK_AGAIN_TAG = "eval_assets/ask_again"
 )
 def judge_scores(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Each judge's score of each response on each question, or the reason why there is none."""
-    run = context.run
-    return scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
+    return scored(folder, context.run)
 
 
-def statuses_to_ask_again(run: dg.DagsterRun) -> frozenset[Status]:
-    """Return the statuses of scores that a run asks for again, by its tag."""
-    statuses = run.tags.get(ASK_AGAIN_TAG, "").split(",")
-    return frozenset(status for status in UNREAD if status in statuses)
+def scored(folder: EvaluationFolder, run: dg.DagsterRun, *, shard: Shard = WHOLE) -> Metadata:
+    """Ask live judges for missing scores, and store the scores of all judges.
 
-
-def scored(
-    folder: EvaluationFolder, *, run_id: str, ask_again: frozenset[Status] = frozenset()
-) -> Metadata:
-    """Ask live judges for missing scores, and store the scores of all judges."""
+    For a part of the units, only the ledger is filled.
+    """
     evaluation = folder.evaluation()
+    if shard != WHOLE and not evaluation.live_judges:
+        return {}
     fingerprints = judge_fingerprints(evaluation, folder)
     in_use = versions_in_use(evaluation, folder, fingerprints)
     files = source_fingerprints(evaluation)["judge_scores"]
@@ -95,15 +93,20 @@ def scored(
         responses = response_keys(connection, further=evaluation.filter_columns)
         earlier = declared_fingerprints(connection)
     scores = [mapped_scores(rows, in_use) for rows in _sound_scores(evaluation, responses)]
+    statuses_again = run.tags.get(ASK_AGAIN_TAG, "").split(",")
     live = judge_live(
         evaluation,
         folder,
         in_use=in_use,
         changed={name for name in earlier if earlier[name] != fingerprints.get(name)},
-        run_id=run_id,
-        ask_again=ask_again,
+        run_id=run.run_id,
+        ask_again=frozenset(status for status in UNREAD if status in statuses_again),
+        shard=shard,
         keep=lambda rows: scores.append(mapped_scores(rows, in_use)),
     )
+    if shard != WHOLE:
+        return {}
+    stopped = {judge.model_id: judge.stopped for judge in live.models} if live else {}
     with folder.connect() as connection, transaction(connection):
         write_judge_scores(connection, scores)
         statuses = status_counts(connection)
@@ -125,7 +128,7 @@ def scored(
                 if version and version.step != "declared"
                 else None,
                 "is_backup": judge.backup,
-                "stopped": live.stopped.get(judge.id),
+                "stopped": stopped.get(judge.id) or None,
                 "other_models": model_names.get((judge.id, judge.model or "")),
             }
             for position, judge in enumerate(evaluation.judges)
@@ -134,7 +137,7 @@ def scored(
         replace_rows(connection, "judges", pd.DataFrame(rows))
         record_import(connection, "judge_scores", fingerprint=fingerprint, sources=files)
         counts = _counts(connection, in_use)
-    return {**counts, **live.metadata}
+    return {**counts, **live_metadata(live)}
 
 
 def _counts(connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse) -> Metadata:
@@ -148,20 +151,6 @@ def _counts(connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse) -> Met
     }
 
 
-def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> None:
-    """Ask live judges about some of the units, except for replies in the ledger."""
-    evaluation = folder.evaluation()
-    if not evaluation.live_judges:
-        return
-    in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
-    with folder.connect() as connection:
-        check_imported(connection, "model_responses", evaluation.folder)
-        responses = response_keys(connection, further=evaluation.filter_columns)
-    for _ in _sound_scores(evaluation, responses):
-        pass
-    judge_shard(evaluation, folder, in_use=in_use, run_id=run_id, shard=shard)
-
-
 def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the recorded scores; nothing is spent while any input, including labels, has errors.
 
@@ -169,27 +158,15 @@ def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[p
         ExceptionGroup: Of an InputError for every bad cell, in the end.
     """
     problems: list[InputProblem] = []
+    files: dict[Path, FileScores] = {}
     if evaluation.live_judges:
         with gathered(problems):
             read_labels(evaluation, responses)
-    with gathered(problems):
-        yield from recorded_scores(evaluation, responses)
-    raise_all(problems, source="the inputs")
-
-
-def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the scores of each recorded judge, one row per unit.
-
-    Raises:
-        ExceptionGroup: Of an InputError for each bad row, of whichever judge, in the end.
-    """
-    problems: list[InputProblem] = []
-    files: dict[Path, FileScores] = {}
     for judge in evaluation.judges:
         if judge.provider == "recorded":
             with gathered(problems):
                 yield _scores_of(judge, evaluation, responses, files)
-    raise_all(problems, source="the recorded scores")
+    raise_all(problems, source="the inputs")
 
 
 def _scores_of(
@@ -222,12 +199,10 @@ def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.Assets
     folder = target.folder
 
     def fill_shard(context: dg.OpExecutionContext, *, folder: EvaluationFolder, shard: int) -> None:
-        fill_ledger(folder, run_id=context.run.run_id, shard=Shard(shard, n_shards))
+        scored(folder, context.run, shard=Shard(shard, n_shards))
 
     def collected(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
-        run = context.run
-        metadata = scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
-        result = materialized(folder, "judge_scores", metadata)
+        result = materialized(folder, "judge_scores", scored(folder, context.run))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", dg.BetaWarning)  # of data_version
             return dg.Output(None, metadata=result.metadata, data_version=result.data_version)
@@ -266,18 +241,13 @@ def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.Assets
         )
         return collect(shards=[shard(**options) for shard in shards])
 
-    definition = dg.AssetsDefinition.from_graph(
+    [whole] = judge_scores.make(target).specs
+    return dg.AssetsDefinition.from_graph(
         in_shards,
         keys_by_input_name={item: folder.key(item) for item in _INPUTS},
-        keys_by_output_name={"result": folder.key("judge_scores")},
+        keys_by_output_name={"result": whole.key},
+        group_name=whole.group_name,
+        descriptions_by_output_name={"result": whole.description or ""},
+        tags_by_output_name={"result": whole.tags},
+        automation_conditions_by_output_name={"result": whole.automation_condition},
     )
-    [whole] = judge_scores.make(target).specs
-    return dg.map_asset_specs(
-        lambda spec: spec.replace_attributes(
-            group_name=whole.group_name,
-            kinds=whole.kinds,
-            description=whole.description,
-            automation_condition=whole.automation_condition,
-        ),
-        [definition],
-    )[0]

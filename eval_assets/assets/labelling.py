@@ -81,7 +81,12 @@ def human_labels(folder: EvaluationFolder) -> Metadata:
         responses = response_keys(connection, further=evaluation.filter_columns)
         n_labels_by_file = labels_by_file(connection)
     if n_labels_by_file and not evaluation.labels.files and not evaluation.labels.are_named:
-        raise StoreError(_would_erase(n_labels_by_file))
+        n_labels = counted(sum(n_labels_by_file.values()), "label")
+        raise StoreError(
+            f"labels: there is no label file, but the database has {n_labels} from "
+            f"{' and '.join(n_labels_by_file)}. Bring the file back, or write `labels: []` in "
+            "evaluation.yaml to go on without them."
+        )
 
     def texts() -> list[str | None]:
         with folder.connect() as connection:
@@ -114,17 +119,6 @@ def human_labels(folder: EvaluationFolder) -> Metadata:
         record_import(connection, "human_labels", fingerprint=fingerprint, sources=files)
         counts = label_counts(connection)
     return {**counts, "n_unrated": labels.n_unrated, "n_changed": n_changed}
-
-
-def _would_erase(n_labels_by_file: dict[str, int]) -> str:
-    """Return why the labels are not read again although their files are missing."""
-    n_labels = (
-        f"{counted(sum(n_labels_by_file.values()), 'label')} from {' and '.join(n_labels_by_file)}"
-    )
-    return (
-        f"labels: there is no label file, but the database has {n_labels}. Bring the file "
-        "back, or write `labels: []` in evaluation.yaml to go on without them."
-    )
 
 
 @asset(group="human_labels", kinds={"duckdb"}, deps=[human_labels])

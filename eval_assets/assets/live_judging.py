@@ -1,4 +1,4 @@
-"""Scores of live judges, within the run's budget, for requests without a stored reply."""
+"""Live judges: their prompts and versions in use, and their scores within the run's budget."""
 
 import asyncio
 import itertools
@@ -7,19 +7,18 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
 import duckdb
 import pandas as pd
 
-from eval_assets.assets.judge_versions import VersionsInUse, prompts_in_use
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Judge, Staged, judge_fingerprint
-from eval_assets.errors import PromptError
+from eval_assets.config.evaluation import FILE, Evaluation
+from eval_assets.config.judges import CURRENT, Judge, Staged, judge_fingerprint
+from eval_assets.errors import InputProblem, PromptError, raise_all
 from eval_assets.judges.calling.live_model import LiveModel, live_models
 from eval_assets.judges.calling.progress import Estimate, Progress, log_report
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
@@ -30,11 +29,13 @@ from eval_assets.judges.prompts.prompt import PromptTemplate, is_shipped
 from eval_assets.judges.replies import JudgeScore
 from eval_assets.labelling.rater_view import cell_lines
 from eval_assets.ledger import WHOLE, Shard, Status
+from eval_assets.readers.evaluation.read import evaluation_problem
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.attempts import mean_reply_usd
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import (
+    JudgeLedger,
     accept_prompt,
     accepted_prompt,
     staged_order,
@@ -48,25 +49,17 @@ from eval_assets.store.scores import (
     next_units,
     response_columns,
 )
+from eval_assets.tuning.history import certified_version
+from eval_assets.tuning.versions import JudgeVersion
 from eval_assets.wording import counted, listed, or_none
 
 logger = logging.getLogger(__name__)
 
+VersionsInUse = Mapping[str, JudgeVersion]
+"""Version of each judge in use, without judges in their declared version."""
+
 _UNITS_AT_ONCE = 20_000
 """Number of units in memory with their replies, about 200 MB."""
-
-
-@dataclass(frozen=True)
-class LiveJudging:
-    """Summary of the live-judge run; empty if no judge is live.
-
-    Args:
-        metadata: Calls, cost and estimate, for the asset.
-        stopped: Why judges were stopped early, by id.
-    """
-
-    metadata: Metadata = field(default_factory=dict)
-    stopped: Mapping[str, str] = field(default_factory=dict)
 
 
 def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of a run
@@ -76,29 +69,37 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
     in_use: VersionsInUse,
     changed: Collection[str],
     run_id: str,
-    ask_again: frozenset[Status] = frozenset(),
+    ask_again: frozenset[Status],
+    shard: Shard,
     keep: Callable[[pd.DataFrame], None],
-) -> LiveJudging:
-    """Ask every live judge about every unit, except for replies in the ledger.
+) -> JudgingSummary | None:
+    """Ask every live judge about every unit of a shard, except for replies in the ledger.
 
     The database is open only to read the units and to copy the ledger. What the run has spent
     already, on generation, counts towards its budget. `changed` are the judges whose stored scores
     are by another model, prompt or settings; `keep` receives rows of `judge_scores`, a portion at a
-    time.
+    time. None without live judges.
+
+    A part of the units only fills the ledger, and ends once the budget is used up. What is left,
+    batches among it, is asked about together, which meets the same end and reports it.
 
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
     """
     judges = declared_live_judges(evaluation)
     if not judges:
-        return LiveJudging()
+        return None
     template = declared_template(evaluation, folder)
     prompts = prompts_in_use(in_use, template)
     n_scores: Counter[tuple[str, str]] = Counter()
+    is_used_up = False
 
     def keep_scores(scores: Sequence[JudgeScore]) -> None:
-        n_scores.update((score.judge_id, score.question_id) for score in scores)
-        keep(pd.DataFrame([asdict(score) for score in scores]))
+        nonlocal is_used_up
+        is_used_up = any(score.status == "budget_stopped" for score in scores)
+        if shard == WHOLE:
+            n_scores.update((score.judge_id, score.question_id) for score in scores)
+            keep(pd.DataFrame([asdict(score) for score in scores]))
 
     def report(news: Progress | Estimate | str) -> None:
         if isinstance(news, Estimate) and news.n_requests and news.model.id in changed:
@@ -106,11 +107,15 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
         log_report(news)
 
     # The first units are read at once: Ctrl-C ends a wait for the database.
-    portions = _portions(evaluation, folder, [template, *prompts.values()], shard=WHOLE)
+    portions = _portions(evaluation, folder, [template, *prompts.values()], shard=shard)
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
         _accept_prompt(evaluation, ledger, template)
-        if evaluation.staged is not None:
+        if shard != WHOLE:
+            judges = [judge for judge in judges if not judge.declared.batch]
+            ask_again = frozenset()
+            portions = itertools.takewhile(lambda _: not is_used_up, portions)
+        elif evaluation.staged is not None:
             with folder.connect() as connection:
                 order = staged_order(ledger, ids_in_order(connection))
             all_units = itertools.chain.from_iterable(portions)
@@ -124,88 +129,65 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
             prompts=prompts,
             asset="judge_scores",
             run_id=run_id,
+            shard=shard,
             staged=evaluation.staged,
             options=RequestOptions(
                 api_keys(evaluation.live_judges), ask_again=ask_again, report=report
             ),
             keep=keep_scores,
         )
+        if shard != WHOLE:
+            return summary
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
-        for judge in summary.models:
-            if judge.estimated_usd:
-                logger.warning(
-                    "%s: the cost of some attempts is not known; %.4f USD are charged for them, "
-                    "and they may cost up to %.4f USD more",
-                    judge.model_id,
-                    judge.estimated_usd,
-                    judge.uncertain_usd,
-                )
-        shown = evaluation.labelling.show if is_shipped(evaluation.judge_prompt) else ()
-        hidden = [name for name in shown if name not in template.columns]
-        if hidden or template.wordings:
-            n_requests = {
-                judge.id: judge.declared.replicates
-                * sum(
-                    n
-                    for (judge_id, question_id), n in n_scores.items()
-                    if judge_id == judge.id and (hidden or question_id in template.wordings)
-                )
-                for judge in judges
-            }
-            changes = [f"without {listed(hidden)}"] if hidden else []
-            if template.wordings:
-                changes.append(f"with the earlier wording of {listed(sorted(template.wordings))}")
-            logger.warning(
-                "the judges keep the prompt that they replied to, %s. To ask again as raters are "
-                "shown it: eval-assets run --new-prompt (%s)",
-                *(listed(changes), _cost_again(ledger, n_requests)),
-            )
+        _warn(evaluation, ledger, template, summary, n_scores)
         stages = [{**asdict(stage), "kappa": or_none(stage.kappa)} for stage in summary.stages]
         with folder.connect() as connection, transaction(connection):
             replace_rows(connection, "staged_mode", pd.DataFrame(stages))
             copy_ledger(ledger, connection, "judge_calls")
-    stopped = {judge.model_id: judge.stopped for judge in summary.models if judge.stopped}
-    return LiveJudging(_metadata(summary), stopped)
+    return summary
 
 
-def judge_shard(
+def _warn(
     evaluation: Evaluation,
-    folder: EvaluationFolder,
-    *,
-    in_use: VersionsInUse,
-    run_id: str,
-    shard: Shard,
+    ledger: SqlLedger,
+    template: PromptTemplate,
+    summary: JudgingSummary,
+    n_scores: Mapping[tuple[str, str], int],
 ) -> None:
-    """Ask live judges about some of the units, except for replies in the ledger.
-
-    Only the ledger keeps the replies. If the budget is used up, it ends: the op that collects meets
-    the same end, and reports it. Judges by batch are left to that op too.
-    """
-    is_used_up = False
-
-    def look(scores: Sequence[JudgeScore]) -> None:
-        nonlocal is_used_up
-        is_used_up = any(score.status == "budget_stopped" for score in scores)
-
-    template = declared_template(evaluation, folder)
-    prompts = prompts_in_use(in_use, template)
-    portions = _portions(evaluation, folder, [template, *prompts.values()], shard=shard)
-    with folder.ledger(evaluation) as ledger:
-        _accept_prompt(evaluation, ledger, template)
-        ask(
-            evaluation,
-            ledger,
-            [judge for judge in declared_live_judges(evaluation) if not judge.declared.batch],
-            itertools.takewhile(lambda _: not is_used_up, portions),
-            template=template,
-            prompts=prompts,
-            asset="judge_scores",
-            run_id=run_id,
-            shard=shard,
-            staged=evaluation.staged,
-            options=RequestOptions(api_keys(evaluation.live_judges)),
-            keep=look,
+    """Warn of unknown costs, and of what raters are shown and judges are not, with its cost."""
+    for of in summary.models:
+        if of.estimated_usd:
+            logger.warning(
+                "%s: the cost of some attempts is not known; %.4f USD are charged for them, "
+                "and they may cost up to %.4f USD more",
+                *(of.model_id, of.estimated_usd, of.uncertain_usd),
+            )
+    shown = evaluation.labelling.show if is_shipped(evaluation.judge_prompt) else ()
+    hidden = [name for name in shown if name not in template.columns]
+    if not (hidden or template.wordings):
+        return
+    n_requests = {
+        judge.id: judge.replicates
+        * sum(
+            n
+            for (judge_id, question_id), n in n_scores.items()
+            if judge_id == judge.id and (hidden or question_id in template.wordings)
         )
+        for judge in evaluation.live_judges
+    }
+    means = {judge_id: mean_reply_usd(ledger, judge_id) for judge_id in n_requests}
+    cost = "cost unknown"
+    if None not in means.values():
+        cost_usd = math.fsum(n * (means[judge_id] or 0.0) for judge_id, n in n_requests.items())
+        cost = f"about {cost_usd:.4f} USD"
+    changes = [f"without {listed(hidden)}"] if hidden else []
+    if template.wordings:
+        changes.append(f"with the earlier wording of {listed(sorted(template.wordings))}")
+    logger.warning(
+        "the judges keep the prompt that they replied to, %s. To ask again as raters are "
+        "shown it: eval-assets run --new-prompt (%s, %s)",
+        *(listed(changes), counted(sum(n_requests.values()), "request"), cost),
+    )
 
 
 def ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and the storage
@@ -318,16 +300,6 @@ def _require_columns(
                 )
 
 
-def _cost_again(ledger: SqlLedger, numbers: Mapping[str, int]) -> str:
-    """Return the number and cost of requests, by judge, at the mean cost of replies."""
-    means = {judge_id: mean_reply_usd(ledger, judge_id) for judge_id in numbers}
-    requests = counted(sum(numbers.values()), "request")
-    if None in means.values():
-        return f"{requests}, cost unknown"
-    cost_usd = math.fsum(n * (means[judge_id] or 0.0) for judge_id, n in numbers.items())
-    return f"{requests}, about {cost_usd:.4f} USD"
-
-
 def _accept_prompt(evaluation: Evaluation, ledger: SqlLedger, template: PromptTemplate) -> None:
     """Keep what judges are shown first, so that later changes are asked for."""
     columns = template.columns
@@ -390,8 +362,10 @@ def _portions(
         after, n_before = rows[-1][:2] if rows else None, n_before + len(rows)
 
 
-def _metadata(summary: JudgingSummary) -> Metadata:
+def live_metadata(summary: JudgingSummary | None) -> Metadata:
     """Return the metadata of a run of live judges, with the final stage of a pair."""
+    if summary is None:
+        return {}
     calls = [
         {
             "judge_id": judge.model_id,
@@ -422,3 +396,74 @@ def _metadata(summary: JudgingSummary) -> Metadata:
         "staged_reason": f"{latest.reason} (from unit {latest.position + 1} on)",
         "staged_kappa": or_none(latest.kappa),
     }
+
+
+def versions_in_use(
+    evaluation: Evaluation, folder: EvaluationFolder, fingerprints: Mapping[str, str]
+) -> VersionsInUse:
+    """Return the versions in use, by judge.
+
+    A judge that follows its last certified version uses its declared version until there is one.
+    `fingerprints` are of the judges as declared.
+
+    Raises:
+        ExceptionGroup: Of an InputError for every version that a judge does not have.
+    """
+    if all(judge.version is None for judge in evaluation.judges):
+        return {}
+    with folder.ledger(evaluation) as ledger:
+        judges = JudgeLedger(ledger)
+        known_versions = judges.versions()
+        evaluations = [held_out for q in evaluation.rubric for held_out in judges.evaluations(q.id)]
+    in_use: dict[str, JudgeVersion] = {}
+    problems: list[InputProblem] = []
+    for index, judge in enumerate(evaluation.judges):
+        fingerprint = fingerprints[judge.id]
+        history = [version for version in known_versions if version.judge_id == judge.id]
+        current = {item.version: item for item in history if item.fingerprint == fingerprint}
+        if judge.version == CURRENT:
+            version = certified_version(evaluations, judge.id, fingerprint=fingerprint)
+        else:
+            version = current.get(judge.version or "")
+        if version is not None:
+            in_use[judge.id] = version
+        elif judge.version not in (None, CURRENT):
+            message = f"{judge.id} has no version {judge.version}"
+            if any(item.version == judge.version for item in history):
+                message = (
+                    f"version {judge.version} of {judge.id} is of another model, other settings or "
+                    "another judge_prompt"
+                )
+            remedy = f"Use {', '.join([*current, CURRENT])}, or remove the key"
+            path = ("judges", index, "version")
+            problems.append(evaluation_problem(evaluation.folder, path, message, remedy))
+    raise_all(problems, source=FILE)
+    return in_use
+
+
+def prompts_in_use(in_use: VersionsInUse, template: PromptTemplate) -> dict[str, PromptTemplate]:
+    """Return the prompts that replace the declared one, by judge."""
+    return {
+        judge_id: PromptTemplate(
+            version.prompt_text,
+            name=f"{judge_id} {version.version}",
+            wordings=template.wordings,
+        )
+        for judge_id, version in in_use.items()
+        if version.prompt_text
+    }
+
+
+def mapped_scores(scores: pd.DataFrame, in_use: VersionsInUse) -> pd.DataFrame:
+    """Return rows of `judge_scores` with the maps of the versions applied."""
+    mapped = scores.reset_index(drop=True)
+    for judge_id, version in in_use.items():
+        for question_id in version.maps:
+            rows = mapped.index[
+                (mapped["judge_id"] == judge_id)
+                & (mapped["question_id"] == question_id)
+                & (mapped["status"] == "ok")
+            ]
+            raw = mapped.loc[rows, "raw_score"].to_numpy(dtype=float)
+            mapped.loc[rows, "score"] = version.mapped(question_id, raw)
+    return mapped

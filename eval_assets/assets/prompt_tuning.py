@@ -33,8 +33,6 @@ from eval_assets.wording import or_nan
 
 logger = logging.getLogger(__name__)
 
-Floats = np.ndarray
-
 
 @dataclass(frozen=True, eq=False)
 class PromptedVersion:
@@ -129,7 +127,7 @@ class _PromptTuning:
         """Return the additions of tuning to a judge's prompt on one question."""
         question_id = rated.question.id
 
-        def score(units: RatedUnits, section: PromptSection) -> Floats:
+        def score(units: RatedUnits, section: PromptSection) -> np.ndarray:
             source = with_sections(self.template.source, {question_id: section})
             summary = self._scored(model, source, _units(units))
             scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
@@ -175,7 +173,7 @@ class _PromptTuning:
             [model],
             [units],
             template=PromptTemplate(
-                prompt, name=f"a tuned prompt of {model.id}", wordings=self._template.wordings
+                prompt, name=f"a tuned prompt of {model.id}", wordings=self.template.wordings
             ),
             asset="tuned_judges",
             run_id=self.run_id,

@@ -51,7 +51,6 @@ In that run, a closed gate would skip it together with the asset.
 """
 
 Body = Callable[..., Any]
-Definition = dg.AssetsDefinition | dg.AssetChecksDefinition
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,6 @@ class EvaluationTarget:
 
         def compute(context: Any) -> Any:  # noqa: ANN401 - of the type that is set below
             values = {"context": context, "folder": getattr(context.resources, self.resource)}
-            if not values.keys() >= {*takes}:
-                values |= context.op_execution_context.op_config
             with clear_failures():
                 results = body(**{name: values[name] for name in takes})
                 for result in results if isinstance(results, Iterator) else [results]:
@@ -109,7 +106,7 @@ class Recipe:
     """An asset, several of one step, or checks of an asset."""
 
     name: str
-    make: Callable[[EvaluationTarget], Definition]
+    make: Callable[[EvaluationTarget], dg.AssetsDefinition]
     body: Body
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the body
@@ -126,14 +123,13 @@ def recipes_in(modules: Iterable[ModuleType]) -> list[Recipe]:
     return list(dict.fromkeys(value for value in values if isinstance(value, Recipe)))
 
 
-def asset(  # noqa: PLR0913 - the properties of an asset
+def asset(
     *,
     group: str,
     kinds: set[str],
     deps: Sequence[Dependency] = (),
     shows: Sequence[str] = (),
     asks_models: bool = False,
-    flags: Sequence[str] = (),
 ) -> Callable[[Body], Recipe]:
     """Make a recipe of an asset with the name of the function.
 
@@ -146,7 +142,6 @@ def asset(  # noqa: PLR0913 - the properties of an asset
         shows: Assets that it shows as well, also while a closed gate holds these back: its step is
             the last one of a run in one process.
         asks_models: Whether its step counts in the pool of requests.
-        flags: Arguments of the function that the step's configuration may set to true.
     """
 
     def recipe(body: Body) -> Recipe:
@@ -164,7 +159,6 @@ def asset(  # noqa: PLR0913 - the properties of an asset
                 name=target.step(name),  # of `asset`, it would follow from the key
                 specs=[_spec(target, body, group=group, kinds=kinds, deps=deps, shows=shows)],
                 required_resource_keys={target.resource},
-                config_schema={flag: dg.Field(bool, default_value=False) for flag in flags},
                 pool=target.pool if asks_models else None,
                 op_tags={"dagster/priority": "-1"} if shows else {},
             )(target.bound(result, dg.AssetExecutionContext))

@@ -29,9 +29,6 @@ from eval_assets.store.schema import columns_of, content_fingerprint
 AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
 """Retry policy of steps that only fill the ledger: four times within two minutes if it is lost."""
 
-UI = "EVAL_UI_URL"
-"""Variable with the address of Dagster's UI, for links to runs."""
-
 CLOSED_GATES = "closed_gates"
 """Metadata of the Failure of a closed gate: its name."""
 
@@ -333,8 +330,3 @@ def materialized(
             **without_blanks(metadata),
         },
     )
-
-
-def ui_address() -> str:
-    """Return the address of Dagster's UI, without a slash at its end."""
-    return (os.environ.get(UI) or "http://127.0.0.1:3000").rstrip("/")

@@ -12,14 +12,19 @@ import pandas as pd
 from eval_assets.agreement.gates.evidence import measures_version
 from eval_assets.assets.agreement import hold_out_units, human_agreement, judge_agreement
 from eval_assets.assets.gates import questions_past_the_gates
-from eval_assets.assets.judge_versions import VersionsInUse, pinned_versions, versions_in_use
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.live_judging import declared_template, shown_texts
+from eval_assets.assets.live_judging import (
+    VersionsInUse,
+    declared_template,
+    shown_texts,
+    versions_in_use,
+)
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import CURRENT
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Step
 from eval_assets.store.connection import transaction
@@ -97,7 +102,15 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
     template = declared_template(evaluation, folder)
     with folder.connect() as connection, folder.ledger(evaluation) as ledger:
         units = units_past_the_gates(connection, evaluation, texts=bool(evaluation.live_judges))
-        declared = _declared_judges(connection, evaluation, prompt=template.source)
+        fingerprints = declared_fingerprints(connection)
+        declared = [
+            declared_version(
+                judge.id,
+                fingerprint=fingerprints[judge.id],
+                prompt_text="" if judge.provider == "recorded" else template.source,
+            )
+            for judge in evaluation.judges
+        ]
         prompts = [v.prompt_text for v in (*declared, *JudgeLedger(ledger).versions())]
         columns = [column for prompt in prompts for column in shown_columns(prompt)]
         shown = shown_texts(connection, columns)
@@ -106,8 +119,9 @@ def tuned_judges(context: dg.AssetExecutionContext, folder: EvaluationFolder) ->
         scores = scores_in_ledger(evaluation, ledger, units, declared, template)
         names = units if evaluation.tuning.prompt_steps else ()
         notes = {name: rater_notes(connection, name) for name in names}
-        fingerprints = declared_fingerprints(connection)
-        pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
+        in_use = versions_in_use(evaluation, folder, fingerprints)
+        numbered = [of.id for of in evaluation.judges if of.version not in (None, CURRENT)]
+        pinned = {name: in_use[name] for name in numbered if name in in_use}
         by_prompt = scores_by_prompt(scores, units)
         registry = _VersionRegistry(JudgeLedger(ledger), units, by_prompt, now)
         declared_versions = registry.registered(
@@ -257,21 +271,6 @@ def units_past_the_gates(
 def judged_questions(evaluation: Evaluation, question_ids: Iterable[str]) -> list[RubricQuestion]:
     """Return questions on which judges are tuned and tested: none without a judge."""
     return [evaluation.question(name) for name in question_ids if evaluation.judges]
-
-
-def _declared_judges(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, prompt: str
-) -> list[JudgeVersion]:
-    """Return the judges as evaluation.yaml declares them, without their numbers."""
-    fingerprints = read_table(connection, "judges").set_index("judge_id")["fingerprint"]
-    return [
-        declared_version(
-            judge.id,
-            fingerprint=str(fingerprints[judge.id]),
-            prompt_text="" if judge.provider == "recorded" else prompt,
-        )
-        for judge in evaluation.judges
-    ]
 
 
 _SHOWN = (

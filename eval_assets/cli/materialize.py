@@ -12,6 +12,7 @@ from io import StringIO
 from itertools import chain
 from operator import or_
 from pathlib import Path
+from types import MappingProxyType
 from typing import TextIO, cast
 
 import click
@@ -21,11 +22,9 @@ from filelock import FileLock
 
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
-from eval_assets.assets.evaluation_definitions import merged_definitions
+from eval_assets.assets.evaluation_definitions import all_assets, merged_definitions
 from eval_assets.assets.executors import executor_name, require_broker
-from eval_assets.assets.judge_versions import versions_in_use
-from eval_assets.assets.judging import ASK_AGAIN_TAG
-from eval_assets.assets.live_judging import judge_fingerprints
+from eval_assets.assets.live_judging import judge_fingerprints, versions_in_use
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.assets.terminal import clear_line
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
@@ -54,14 +53,13 @@ _OWN_RECORDS = {
 
 
 @session()
-def materialize(  # noqa: PLR0913 - the options of a run
+def materialize(
     folder: EvaluationFolder,
     *,
     select: str | None,
     verbose: bool,
     output: Output,
-    read_tests: bool = False,
-    ask_again: str = "",
+    tags: Mapping[str, str] = MappingProxyType({}),
 ) -> int:
     """Materialize the selected assets of one evaluation, print, and return the exit code.
 
@@ -71,8 +69,7 @@ def materialize(  # noqa: PLR0913 - the options of a run
         verbose: Whether to print all figures, and Dagster's own log.
         output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
             and the progress on stderr.
-        read_tests: Whether held-out tests are read if anything changed, and not only when due.
-        ask_again: Statuses of judges' scores that are asked for again, separated by commas.
+        tags: What the run is to do besides, such as `READ_TESTS_TAG`.
     """
     evaluation = read_evaluation(folder.path)
     if any(judge.version is not None for judge in evaluation.judges):  # all must exist
@@ -86,20 +83,9 @@ def materialize(  # noqa: PLR0913 - the options of a run
     with _instance(folder) as instance:
         job = job_of(**folder.settings)
         selected = _selected(select, folder, job)
-        is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
-        step = f"{folder.steps_before}tuned_judge_evaluation"
-        run = partial(
-            _execute,
-            job,
-            instance,
-            selected,
-            {
-                "loggers": {"console" if verbose else "terminal": {"config": {}}},
-                "ops": {step: {"config": {"read": True}}} if is_test_read else {},
-            },
-            folder,
-            tags={**folder.run_tags, **({ASK_AGAIN_TAG: ask_again} if ask_again else {})},
-        )
+        logger = "console" if verbose else "terminal"
+        all_tags = {**folder.run_tags, **tags}
+        run = partial(_execute, job, instance, selected, logger, folder, tags=all_tags)
         with _progress_of(output):
             click.echo(f"Evaluating {folder.path}")
             events = run()
@@ -181,12 +167,13 @@ def _execute(  # noqa: PLR0913 - what a run needs
     job: dg.JobDefinition,
     instance: dg.DagsterInstance,
     selected: Collection[dg.AssetKey],
-    run_config: Mapping[str, object],
+    logger: str,
     folder: EvaluationFolder,
     *,
     tags: dict[str, str],
 ) -> Sequence[dg.DagsterEvent]:
     """Run the selected assets in this process, or by EVAL_EXECUTOR; return what happened."""
+    run_config = {"loggers": {logger: {"config": dict[str, object]()}}}
     if executor_name() == "in_process":
         return job.execute_in_process(
             instance=instance,
@@ -212,7 +199,7 @@ def _execute(  # noqa: PLR0913 - what a run needs
                 instance,
                 asset_selection=sorted(part),
                 tags=tags,
-                run_config=run_config if part != report else {"loggers": run_config["loggers"]},
+                run_config=run_config,
             ).all_events
         ]
 
@@ -231,9 +218,7 @@ def _database_is_damaged(events: Sequence[dg.DagsterEvent]) -> bool:
 def _selection(select: str | None, folder: EvaluationFolder) -> dg.AssetSelection:
     """Return the assets that `--select` names; all of the evaluation without it."""
     if select is None:
-        prefix = folder.name
-        selection = dg.AssetSelection.key_prefixes(prefix) if prefix else dg.AssetSelection.all()
-        return selection.materializable()
+        return all_assets(folder).materializable()
     return reduce(or_, (_named(part.strip(), folder) for part in select.split(",")))
 
 

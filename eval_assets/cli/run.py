@@ -90,16 +90,18 @@ def run(  # noqa: PLR0913 - one parameter per option
     elif output == "json":
         raise click.UsageError(f"{data} holds several evaluations: name one of them for --json.")
     # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
+    from eval_assets.assets.judging import ASK_AGAIN_TAG
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
 
+    tags = {ASK_AGAIN_TAG: ask_again} if ask_again else {}
     codes = set()
     for folder in EvaluationFolder.all_in(data, database=database):
         try:
             if new_prompt:
                 _accept_new_prompt(folder)
             code = materialize(
-                folder, select=select, verbose=verbose, output=output or "text", ask_again=ask_again
+                folder, select=select, verbose=verbose, output=output or "text", tags=tags
             )
         except (*EXPECTED, ExceptionGroup) as error:
             if not names:

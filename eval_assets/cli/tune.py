@@ -66,11 +66,12 @@ def tune(
     if show_test is not None:
         return _show(evaluation, data, resolve_database(data, database), show_test, yes=yes)
     # Dagster takes seconds to import.
+    from eval_assets.assets.certificates import READ_TESTS_TAG
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
 
-    folder = EvaluationFolder.at(data, database=database)
-    return materialize(folder, select=ASSETS, verbose=False, output="text", read_tests=True)
+    folder, tags = EvaluationFolder.at(data, database=database), {READ_TESTS_TAG: "true"}
+    return materialize(folder, select=ASSETS, verbose=False, output="text", tags=tags)
 
 
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:

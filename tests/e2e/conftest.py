@@ -15,7 +15,6 @@ import pytest
 from filelock import FileLock
 
 from eval_assets.assets.evaluation_definitions import project_definitions
-from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.main import main
 from eval_assets.store.connection import connect
 from tests.instances import empty_instance
@@ -108,7 +107,7 @@ class Evaluated:
         *assets: str,
         checks: bool = True,
         extra: Sequence[dg.AssetsDefinition] = (),
-        config: Mapping[str, Mapping[str, object]] | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> dg.ExecuteInProcessResult:
         """Run the named assets, or all of them, in this process, without records of other runs."""
         selection = dg.AssetSelection.assets(*assets) if assets else dg.AssetSelection.all()
@@ -119,12 +118,7 @@ class Evaluated:
             selection=selection if checks else selection.without_checks(),
             resources=definitions.resources,
             instance=empty_instance(),
-            run_config={
-                "ops": {
-                    EvaluationFolder.at(self.path).identifier + f"__{name}": {"config": inputs}
-                    for name, inputs in (config or {}).items()
-                }
-            },
+            tags=tags,
             raise_on_error=False,
         )
 

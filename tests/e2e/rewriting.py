@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
+import dagster as dg
+
 from eval_assets.assets.agreement import human_agreement
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.judging import judge_scores, scored
@@ -34,7 +36,7 @@ def rewrite_for_ever(folder: Path) -> NoReturn:
     """Take the two states in turn."""
     for asset in (rubric_questions, model_responses):
         asset(folder=EvaluationFolder.at(folder))
-    scored(EvaluationFolder.at(folder), run_id="")
+    scored(EvaluationFolder.at(folder), dg.DagsterRun("rewriting"))
     while True:
         take(folder, "a")
         take(folder, "b")

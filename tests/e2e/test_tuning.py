@@ -12,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
-from eval_assets.assets.certificates import certificates_valid
+from eval_assets.assets.certificates import READ_TESTS_TAG, certificates_valid
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.cli.sheet import sheet as sheet_command
@@ -323,9 +323,7 @@ def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
     assert any(str(row[0]).startswith("human ratings in the test changed; ") for row in stale)
     assert planted.rows("SELECT max(k) FROM test_set_uses") == [(1,)]
 
-    assert planted.materialize(
-        *CERTIFYING, config={"tuned_judge_evaluation": {"read": True}}
-    ).success
+    assert planted.materialize(*CERTIFYING, tags={READ_TESTS_TAG: "true"}).success
     assert planted.rows("SELECT max(k) FROM test_set_uses") == [(2,)]
     levels = planted.rows("SELECT level FROM test_set_uses ORDER BY k")
     assert levels == [(0.025 / 5,), (0.05 / 6 / 5,)]
@@ -904,9 +902,7 @@ def test_renamed_responses_do_not_make_a_new_test(planted: Evaluated) -> None:
     for name in ("responses.csv", "labels.csv", "judge_scores.csv"):
         path = planted.path / name
         path.write_text(re.sub(r"\bq(\d{3}-)", r"item\1", path.read_text()))
-    assert planted.materialize(
-        *CERTIFYING, config={"tuned_judge_evaluation": {"read": True}}
-    ).success
+    assert planted.materialize(*CERTIFYING, tags={READ_TESTS_TAG: "true"}).success
 
     assert planted.rows("SELECT k, level FROM test_set_uses ORDER BY k") == [
         (1, pytest.approx(0.025 / 5)),

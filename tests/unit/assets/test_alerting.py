@@ -77,9 +77,9 @@ def declared(path: Path, more: str = "") -> EvaluationFolder:
 
 def come_to(state: str, instance: dg.DagsterInstance, folder: EvaluationFolder) -> str:
     """Run asset and check to this state in a run of this evaluation; return the run's id."""
-    own = dg.multi_asset(name=f"{folder.steps_before}measured", specs=[*measured.specs])(reached)
+    step = dg.multi_asset(name=f"{folder.steps_before}measured", specs=[*measured.specs])(reached)
     return dg.materialize(
-        [own, good],
+        [step, good],
         instance=instance,
         resources={"outcome": Outcome(state=state)},
         tags=folder.run_tags,

@@ -2,11 +2,7 @@
 
 import dagster as dg
 
-from eval_assets.assets.dagster_internals import (
-    NO_COMPUTE_LOGS,
-    StepFailureData,
-    UnresolvedAssetJobDefinition,
-)
+from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS, StepFailureData
 
 
 @dg.asset
@@ -22,10 +18,6 @@ def test_failed_step_has_failure_data() -> None:
     assert isinstance(failure, StepFailureData)
     assert failure.user_failure_data is not None
     assert failure.user_failure_data.description == "no"
-
-
-def test_job_of_assets_is_unresolved() -> None:
-    assert isinstance(dg.define_asset_job("all"), UnresolvedAssetJobDefinition)
 
 
 def test_instance_without_compute_logs_keeps_none() -> None:
