@@ -223,7 +223,7 @@ WALK = (
     ),
     Step(
         {"label in test": (change_label("test"), 3), "rater": (remove_rater, 3)},
-        State(0, UNKNOWN, {"harsh-1.0.1": 4, "steady-1.0.0": 4, "steady-2.0.0": 3}),
+        State(0, UNKNOWN, {"harsh-1.0.1": 4, "steady-1.0.0": 4, "steady-2.0.0": 4}),
     ),
 )
 
