@@ -26,10 +26,9 @@ from eval_assets.labelling.adjudication import (
     own_rating,
     read_adjudications,
 )
-from eval_assets.labelling.quality import quality_figures, quality_sources
+from eval_assets.labelling.quality import history_rows, quality_figures, quality_sources
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.rubric_versions import by_rubric_version, wordings_in_order
-from eval_assets.labelling.session_frames import history_rows
 from eval_assets.labelling.sessions import file_name, time_text
 from eval_assets.labelling.sheets import sheet_text, write_sheet
 from eval_assets.labelling.study import Study

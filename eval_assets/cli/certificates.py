@@ -87,7 +87,11 @@ def certificates(
         else:
             if not (rows or unevaluated_tests(connection)):
                 closed = closed_gates(connection, evaluation, outcomes_now(connection, evaluation))
-                click.echo(f"No judge was tested. {_why_untested(evaluation, closed)}")
+                run = f"eval-assets run --data {quote(str(evaluation.folder))}"
+                reason = " ".join(closed) or f"Run {run}, which tests those that pass the gates."
+                if not evaluation.judges:
+                    reason = "evaluation.yaml declares no judges."
+                click.echo(f"No judge was tested. {reason}")
             print_certificates(rows, connection)
     return DONE
 
@@ -139,13 +143,6 @@ def verify(
         click.echo(f"There is no certificate in {data / 'out' / 'certificates'}.")
     verdicts = {verdict for of in problems.values() for verdict in of.values()}
     return Verdict.worst(verdicts).exit_code if verdicts else DONE
-
-
-def _why_untested(evaluation: Evaluation, closed: Sequence[str]) -> str:
-    if not evaluation.judges:
-        return "evaluation.yaml declares no judges."
-    command = f"eval-assets run --data {quote(str(evaluation.folder))}"
-    return " ".join(closed) or f"Run {command}, which tests those that pass the gates."
 
 
 def _no_results(data: Path, evaluation: Evaluation) -> None:

@@ -28,12 +28,7 @@ from eval_assets.assets.live_judging import judge_fingerprints, versions_in_use
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.assets.terminal import clear_line
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
-from eval_assets.cli.results import (
-    FailedCheck,
-    Output,
-    RunResults,
-    print_run,
-)
+from eval_assets.cli.results import FailedCheck, Output, print_run
 from eval_assets.errors import StoreError
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import session, set_aside
@@ -115,8 +110,9 @@ def materialize(
     is_closed = print_run(
         folder.evaluation(),
         folder.stored_in,
-        RunResults(not_run, failed_checks),
-        output,
+        output=output,
+        not_run=not_run,
+        failed_checks=failed_checks,
         gates={name for name, gate in GATES.items() if folder.key(gate.table) in selected},
         verbose=verbose,
     )

@@ -209,26 +209,19 @@ class FailedCheck:
         return self.check == _ENDS_RUN
 
 
-@dataclass(frozen=True)
-class RunResults:
-    """Results of a run that are not in the database. The failed checks exclude gates."""
-
-    not_run: tuple[str, ...]
-    failed_checks: tuple[FailedCheck, ...]
-
-
 def print_run(  # noqa: PLR0913 - the results, and how they are printed
     evaluation: Evaluation,
     database: Path,
-    results: RunResults,
-    output: Output,
     *,
+    output: Output,
+    not_run: Sequence[str],
+    failed_checks: Sequence[FailedCheck],
     gates: Collection[GateName],
     verbose: bool,
 ) -> bool:
     """Print the screen, failed checks and paths; if `verbose`, tables of figures before them.
 
-    Return whether one of `gates`, which the run judged, is closed.
+    `failed_checks` exclude gates. Return whether one of `gates`, which the run judged, is closed.
     """
     report = evaluation.folder / "out" / _REPORT
     with connect(database, folder=evaluation.folder) as connection:
@@ -243,8 +236,8 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                     about = {
                         "evaluation": evaluation.name,
                         "gates": gates_json(connection, evaluation, outcomes),
-                        "failed_checks": [asdict(check) for check in results.failed_checks],
-                        "not_run": results.not_run,
+                        "failed_checks": [asdict(check) for check in failed_checks],
+                        "not_run": not_run,
                         "stale_because": {JudgeHumanFigures.table: stale} if stale else {},
                         "report": str(report) if report.exists() else None,
                         "database": str(database),
@@ -268,7 +261,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                     for sentence in closed_gates(connection, evaluation, closed):
                         click.echo(sentence)
             if output != "json":
-                _print_failures(results, closed)
+                _print_failures(not_run, failed_checks, closed)
     return bool(closed)
 
 
@@ -319,12 +312,14 @@ def print_certificates(
         click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
 
 
-def _print_failures(results: RunResults, closed: Sequence[GateOutcome]) -> None:
-    for check in results.failed_checks:
+def _print_failures(
+    not_run: Sequence[str], failed_checks: Sequence[FailedCheck], closed: Sequence[GateOutcome]
+) -> None:
+    for check in failed_checks:
         if not check.ends_run:
             lines = wrapped(f"{check.finding.rstrip('.')}.", first="", rest="")
             click.echo("\n".join(lines))
-    if results.not_run:
+    if not_run:
         reason = "raters do not agree enough"
         if any(of.unusable for of in closed):
             reason = "agreement is not measured on the current data"

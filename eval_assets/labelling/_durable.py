@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -46,42 +46,28 @@ def replace_file(path: Path, content: bytes, *, mode: int = 0o644) -> None:
         _sync_folder(path.parent)
 
 
-def append_line(path: Path, line: str) -> None:
-    """Append a line to a file and wait until it is on disk.
+def append_lines(path: Path, lines: Sequence[str], *, at: int | None = None) -> None:
+    """Write lines at the end of a file, and wait until they are on disk.
 
-    A last line that a crash cut short is ended first, so that the new line does not continue it.
-    Call it while the folder is `locked`.
+    They take the place of what follows the byte `at`. Without it, a last line that a crash cut
+    short is ended first, so that the new ones do not continue it. Call it while the folder is
+    `locked`.
 
     Raises:
         InputError: If the disk is full or the file cannot be written.
     """
     is_new = not path.exists()
     with _failures_named(path), path.open("ab+") as file:
-        end = file.tell()
-        file.seek(max(0, end - 1))
-        if file.read(1) not in {b"", b"\n"}:
-            line = f"\n{line}"
-        file.write(f"{line}\n".encode())
+        if at is not None:
+            file.truncate(at)
+        elif end := file.tell():
+            file.seek(end - 1)
+            lines = lines if file.read(1) == b"\n" else ["", *lines]
+        file.write("".join(f"{line}\n" for line in lines).encode())
         file.flush()
         os.fsync(file.fileno())
     if is_new:
         _sync_folder(path.parent)
-
-
-def append_lines(path: Path, lines: Iterable[str], *, at: int) -> None:
-    """Write lines at a byte of a file, in place of what follows, and wait until they are on disk.
-
-    Call it while the folder is `locked`.
-
-    Raises:
-        InputError: If the disk is full or the file cannot be written.
-    """
-    with _failures_named(path), path.open("rb+") as file:
-        file.truncate(at)
-        file.seek(at)
-        file.write("".join(f"{line}\n" for line in lines).encode())
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationEr
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import ADJUDICATIONS, DISCUSSION
 from eval_assets.errors import InputProblem, raise_all
-from eval_assets.labelling._durable import append_line, locked
+from eval_assets.labelling._durable import append_lines, locked
 from eval_assets.labelling.assignments import chance
 from eval_assets.labelling.choices import value_name
 from eval_assets.labelling.rater_queue import (
@@ -110,7 +110,7 @@ def add_adjudication(folder: Path, adjudication: Adjudication) -> None:
         _LINE.dump_python(adjudication, mode="json", exclude_defaults=True), ensure_ascii=False
     )
     with locked(folder):
-        append_line(folder / ADJUDICATIONS, line)
+        append_lines(folder / ADJUDICATIONS, [line])
 
 
 def read_adjudications(evaluation: Evaluation) -> list[Adjudication]:

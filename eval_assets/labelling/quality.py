@@ -1,15 +1,16 @@
-"""Label quality: figures by question and rater, with advice."""
+"""Label quality: figures by question and rater, with advice, and answers that do not count."""
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.labelling.sessions import Session
+from eval_assets.labelling.sessions import Label, Session, time_text
 from eval_assets.labelling.study import Study
 
 FEWEST_LABELS = 10
@@ -166,4 +167,65 @@ def quality_sources(study: Study, sessions: Iterable[Session]) -> dict[str, pd.D
             [(*key, math.nan if time is None else time) for key, time in seconds.items()],
             columns=["response_id", "question_id", "rater_id", "seconds"],
         ),
+    }
+
+
+HISTORY_COLUMNS = (
+    "response_id",
+    "question_id",
+    "rater_id",
+    "round",
+    "kind",
+    "before",
+    "after",
+    "changed_at",
+)
+"""An answer that does not count: a 'change' of a label, a 'repeat' of a response, or a rating after
+a 'discussion'."""
+
+
+def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
+    """Return all answers in sessions that do not count, in `HISTORY_COLUMNS`.
+
+    `before` is the value that the answer changed, or of a repeat the value of the first time; it
+    and `after` are NaN if the response was skipped.
+    """
+    rows: list[dict[str, object]] = []
+    by_key = {session.key: session for session in sessions}
+    for session in by_key.values():
+        if session.key.kind:
+            rows += _after_discussion(by_key.get(replace(session.key, kind="")), session)
+            continue
+        first = {label.response_id: label for label in session.labels if not label.is_repeat}
+        for label in session.labels:
+            if label.is_repeat and label.response_id in first:
+                before = first[label.response_id]
+                rows.append(_row(session, "repeat", before.rating, label))
+            events = label.events
+            rows += [
+                _row(session, "change", earlier.rating, later)
+                for earlier, later in pairwise(events)
+                if not label.is_repeat and earlier.rating != later.rating
+            ]
+    return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS)).astype(
+        {"before": float, "after": float}
+    )
+
+
+def _after_discussion(before: Session | None, session: Session) -> Iterator[dict[str, object]]:
+    for label in session.labels:
+        first = before.by_unit.get(label.unit) if before else None
+        yield _row(session, "discussion", first.rating if first else None, label)
+
+
+def _row(session: Session, kind: str, before: float | None, after: Label) -> dict[str, object]:
+    return {
+        "response_id": after.response_id,
+        "question_id": session.key.question_id,
+        "rater_id": session.key.rater_id,
+        "round": session.key.round,
+        "kind": kind,
+        "before": before,
+        "after": after.rating,
+        "changed_at": time_text(after.labelled_at) if after.is_time_known else None,
     }

@@ -3,7 +3,7 @@
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -254,7 +254,18 @@ def draft_guidelines(
     `to_decide` says what raters disagree about, `disputed` responses show it, and `wording` holds
     definitions that a model proposed; empty for the present guidelines.
     """
-    return "\n".join(_lines(question, anchors, to_decide, disputed, wording)) + "\n"
+    lines = [wording or question.guidelines.strip() or question.question, "", "Examples:", ""]
+    values = question.scale.values
+    for value in values if values and len(values) <= _MOST_VALUES else sorted(anchors):
+        text = "TODO no response is known to deserve it; write an example"
+        if example := anchors.get(value):
+            text = _quoted(example)
+        lines.append(f"- {question.scale.shown(value)}: {text}")
+    if to_decide:
+        lines += ["", "TODO decide, write it above, and remove this part before raters see it:", ""]
+        lines += [f"- {sentence}" for sentence in to_decide]
+        lines += ["", "Disputed responses:", "", *(f"- {_quoted(of)}" for of in disputed)]
+    return "\n".join(lines) + "\n"
 
 
 def drafting_prompt(question: RubricQuestion, draft: str) -> str:
@@ -266,32 +277,6 @@ def drafting_prompt(question: RubricQuestion, draft: str) -> str:
         f'"- VALUE: definition".\n\nQuestion: {question.question}\n'
         f"Scale: {question.scale.described()}\n\n{draft}"
     )
-
-
-def _lines(
-    question: RubricQuestion,
-    anchors: Mapping[float, RubricExample],
-    to_decide: Sequence[str],
-    disputed: Sequence[RubricExample],
-    wording: str,
-) -> Iterator[str]:
-    yield wording or question.guidelines.strip() or question.question
-    yield from ("", "Examples:", "")
-    values = question.scale.values
-    for value in values if values and len(values) <= _MOST_VALUES else sorted(anchors):
-        name = question.scale.shown(value)
-        if example := anchors.get(value):
-            yield f"- {name}: {_quoted(example)}"
-        else:
-            yield f"- {name}: TODO no response is known to deserve it; write an example"
-    if not to_decide:
-        return
-    yield from ("", "TODO decide, write it above, and remove this part before raters see it:", "")
-    for sentence in to_decide:
-        yield f"- {sentence}"
-    yield from ("", "Disputed responses:", "")
-    for example in disputed:
-        yield f"- {_quoted(example)}"
 
 
 def _quoted(example: RubricExample) -> str:

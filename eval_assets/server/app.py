@@ -202,10 +202,6 @@ class _Work:
             lambda rater, number: study.at_round(number).possible_units(rater)
         )
 
-    def queue(self, rater: str) -> RaterQueue:
-        """Return the current queue of a rater."""
-        return self.study.queue(rater)
-
 
 class _RaterPages:
     def __init__(self, current: Callable[[], Study]) -> None:
@@ -226,7 +222,7 @@ class _RaterPages:
         rater, work = self._rater(request), self._work
         name = work.study.evaluation.name
         task = {
-            **page_task(work.queue(rater), work.html),
+            **page_task(work.study.queue(rater), work.html),
             # Not the link: labels that wait in a browser must survive a new one.
             "page": f"{name}/{rater}",
             "round": work.round,
@@ -245,7 +241,7 @@ class _RaterPages:
         number = request.query_params.get("round", "")
         is_round = number.isdecimal() and 1 <= int(number) <= work.round
         is_earlier = is_round and int(number) < work.round
-        queue = work.queue_of_round(rater, int(number)) if is_earlier else work.queue(rater)
+        queue = work.queue_of_round(rater, int(number)) if is_earlier else work.study.queue(rater)
         return JSONResponse(page_answers(queue))
 
     async def label(self, request: Request) -> Response:
@@ -280,7 +276,7 @@ class _RaterPages:
     def close(self, request: Request) -> Response:
         """Note that the rater stopped for now."""
         rater, work = self._rater(request), self._work
-        work.queue(rater).close(at=now())
+        work.study.queue(rater).close(at=now())
         return JSONResponse({})
 
     def _rater(self, request: Request) -> str:
@@ -299,7 +295,7 @@ def _queue_of(work: _Work, rater: str, code: str) -> tuple[RaterQueue, Mapping[s
     regular = work.study.queues[rater]
     if code in regular.by_code:
         return regular, regular.by_code
-    queue = work.queue(rater)
+    queue = work.study.queue(rater)
     if code in queue.by_code:
         return queue, queue.by_code
     for number in range(work.round, 0, -1):

@@ -21,9 +21,9 @@ from eval_assets.labelling.adjudication import (
     read_adjudications,
 )
 from eval_assets.labelling.pages import page_texts
+from eval_assets.labelling.quality import history_rows
 from eval_assets.labelling.rater_queue import RaterQueue, now
 from eval_assets.labelling.rater_view import ResponseView
-from eval_assets.labelling.session_frames import history_rows
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from eval_assets.labelling._durable import append_line, locked, replace_file
+from eval_assets.labelling._durable import append_lines, locked, replace_file
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -26,10 +26,10 @@ def test_what_a_crash_left_behind_is_in_nobodys_way(tmp_path: Path) -> None:
 
 def test_a_line_that_a_crash_cut_short_does_not_swallow_the_next(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
-    append_line(path, '{"a": 1}')
+    append_lines(path, ['{"a": 1}'])
     with path.open("a") as file:
         file.write('{"b": ')
-    append_line(path, '{"c": 3}')
+    append_lines(path, ['{"c": 3}'])
 
     assert path.read_text() == '{"a": 1}\n{"b": \n{"c": 3}\n'
 

@@ -9,7 +9,7 @@ import pytest
 
 from eval_assets.agreement.diagnosis import DisputedResponse
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.labelling.session_frames import HISTORY_COLUMNS
+from eval_assets.labelling.quality import HISTORY_COLUMNS
 from eval_assets.scale import Scale
 from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.inputs import write_labels

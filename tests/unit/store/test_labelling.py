@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.tuning import SplitShares
-from eval_assets.labelling.session_frames import HISTORY_COLUMNS
+from eval_assets.labelling.quality import HISTORY_COLUMNS
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (
