@@ -143,6 +143,8 @@ _OF_STUDY = re.compile(
 """How headers end that name what all items belong to."""
 
 
+_ROLES[Role.FLAG] = _FLAG
+_NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
 _NOT_OF_ROLE = {
     Role.RATING: IDENTIFIER,
     Role.RATER: _OF_PERSON,
@@ -231,47 +233,43 @@ def may_be(header: str, *roles: Role) -> bool:
         >>> may_be("Was the time right?", Role.MEASURE)
         False
     """
-    return any(_has_role(header, role) for role in roles)
-
-
-def _has_role(header: str, role: Role) -> bool:
     name = plain(header)
-    asks = "?" in header  # a question of a form
-    if role is Role.SYSTEM and "." in header and is_rating_word(header.rpartition(".")[2]):
-        return False  # tags.label
-    if asks and role in (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM):
-        return False
-    not_named = _NOT_OF_ROLE.get(role)
-    if not_named is not None and not_named.search(name):
-        return False
-    pattern = _FLAG if role is Role.FLAG else _ROLES[role]
-    return pattern.search(name) is not None
+    if "?" in header:  # a question of a form
+        roles = tuple(role for role in roles if role not in _NO_QUESTION)
+    if "." in header and is_rating_word(header.rpartition(".")[2]):  # tags.label
+        roles = tuple(role for role in roles if role is not Role.SYSTEM)
+    return any(
+        _ROLES[role].search(name) and not (role in _NOT_OF_ROLE and _NOT_OF_ROLE[role].search(name))
+        for role in roles
+    )
 
 
-_DOT_OF_NAME = re.compile(r"(?<=\d)\.(?=\d)|\.(?=\s)")
-DOT = "\0"
-"""Stands for a dot that belongs to a name, and parts no path."""
+_BETWEEN_PARTS = re.compile(r"(?<!\d)\.(?!\s)|\.(?![\d\s])")
+"""A dot that is none of a version or after an initial."""
 
 
-def with_marked_dots(name: str) -> str:
-    """Return a name with `DOT` for its dots in a version, after an initial and in an address."""
-    return name.replace(".", DOT) if "@" in name else _DOT_OF_NAME.sub(DOT, name)
+def path_of(header: str) -> list[str]:
+    """Return the names of objects and of the field in the last of them; addresses have dots.
+
+    Examples:
+        >>> path_of("a.b.score"), path_of("judges.gpt-4.1-mini"), path_of("votes.ann@corp.example")
+        (['a', 'b', 'score'], ['judges', 'gpt-4.1-mini'], ['votes', 'ann@corp.example'])
+    """
+    if "@" in header:
+        owner, dot, field = header.partition(".")
+        return [owner, field] if dot and "@" in field and "@" not in owner else [header]
+    return _BETWEEN_PARTS.split(header)
 
 
 def owner_and_field(header: str) -> tuple[str, str]:
     """Return what a field of an object belongs to, empty for none, and its name.
 
     Examples:
-        >>> owner_and_field("judges.gpt-4.1-mini"), owner_and_field("votes.ann@corp.example")
-        (('judges', 'gpt-4.1-mini'), ('votes', 'ann@corp.example'))
-        >>> owner_and_field("A. Smith"), owner_and_field("a.b.score")
-        (('', 'A. Smith'), ('a.b', 'score'))
+        >>> owner_and_field("a.b.score"), owner_and_field("A. Smith")
+        (('a.b', 'score'), ('', 'A. Smith'))
     """
-    if "@" in header:
-        owner, dot, field = header.partition(".")
-        return (owner, field) if dot and "@" in field and "@" not in owner else ("", header)
-    at = with_marked_dots(header).rfind(".")
-    return header[: max(at, 0)], header[at + 1 :]
+    *owners, field = path_of(header)
+    return ".".join(owners), field
 
 
 def names_one_of_several(header: str) -> bool:

@@ -20,7 +20,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import DOT, Who, is_rating_word, who, with_marked_dots
+from eval_assets.readers.names import Who, is_rating_word, path_of, who
 from eval_assets.readers.values import number_in, order_of
 
 Path = tuple[str, ...]
@@ -68,14 +68,10 @@ def tables_of_records(
 
     Without lines, the records of the first list are counted.
     """
-    rows: list[Row] = [
-        {(with_marked_dots(str(key)),): value for key, value in of.items()} for of in records
-    ]
+    rows: list[Row] = [{(str(key),): value for key, value in of.items()} for of in records]
     for row, line in zip(rows, lines or (), strict=False):
         row[_LINE] = line
-    tables = list(_tables(rows, {}, 0, (), file))
-    for table in tables:
-        _shorten_names(table)
+    tables = _tables(rows, {}, 0, (), file)
     return [with_lists_unfolded(with_choices(table)) for table in tables if len(table)]
 
 
@@ -125,16 +121,17 @@ def _tables(
     paths = list(dict.fromkeys(path for row in rows for path in row if path != _LINE))
     lists = [path for path in paths if any(isinstance(row.get(path), list) for row in rows)]
     fields = [path for path in paths if path not in lists]
-    columns = []
+    columns: dict[Path, CodedColumn] = {}
     for path in fields:
-        cells = [row.get(path) for row in rows]
-        column = CodedColumn.of(".".join(path), cells, level=levels.get(path, level))
+        column = CodedColumn.of("", [row.get(path) for row in rows], level=levels.get(path, level))
         column.origin = {_POSITION: Origin.POSITION, _KEY: Origin.KEY}.get(path[-1])
-        columns += [column] if column.values else []
+        columns |= {path: column} if column.values else {}
+    for column, name in zip(columns.values(), _short_names(list(columns)), strict=True):
+        column.name = name
     if columns and len(rows) > 1:
         lines = [row.get(_LINE, number) for number, row in enumerate(rows, start=1)]
         files = FileColumn.repeat(file, len(rows))
-        yield CodedTable(columns, files, lines, ".".join(place).replace(DOT, "."), file)
+        yield CodedTable([*columns.values()], files, lines, ".".join(place), file)
     deeper = {path: levels.get(path, level) for path in fields}
     for members in _parallel_lists(rows, lists):
         parts = [part for row in rows for part in _parts(row, members, fields)]
@@ -156,7 +153,7 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
         for path, values in lists.items():
             value = values[position] if position < len(values) else None
             if isinstance(value, dict):
-                part |= {(*path, with_marked_dots(str(key))): item for key, item in value.items()}
+                part |= {(*path, str(key)): item for key, item in value.items()}
             else:
                 part[path] = value
         yield part
@@ -200,10 +197,9 @@ def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
         if not isinstance(value, dict):
             opened[path] = value
         elif path[-1] in alike.get(path[:-1], ()):
-            named = {_KEY: path[-1].replace(DOT, "."), **value}
-            lists.setdefault((*path[:-1], _EACH), []).append(named)
+            lists.setdefault((*path[:-1], _EACH), []).append({_KEY: path[-1], **value})
         else:
-            opened |= {(*path, with_marked_dots(str(key))): item for key, item in value.items()}
+            opened |= {(*path, str(key)): item for key, item in value.items()}
     return opened | lists
 
 
@@ -288,29 +284,35 @@ def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Pat
     return list(groups.values())
 
 
-def _shorten_names(table: CodedTable) -> None:
-    """Name each column by the shortest end of its path that no other column has."""
-    names = (column.name.replace(f".{_KEY}", f".{_KEY.strip()}") for column in table.columns)
-    paths = [[part.strip() or part for part in name.split(".") if part != _EACH] for name in names]
-    for column, path in zip(table.columns, paths, strict=True):
+def _short_names(columns: Sequence[Path]) -> list[str]:
+    """Return the shortest end of the path of each column that no other column has."""
+    paths = [
+        [
+            of.strip() or of
+            for name in path
+            for of in ([name] if "@" in name else path_of(name))
+            if of != _EACH
+        ]
+        for path in columns
+    ]
+    says_whose = (Who.JUDGE, Who.HUMAN)
+    names, counts = list[str](), Counter[str]()
+    for path in paths:
         k = 1
         while k < len(path) and sum(other[-k:] == path[-k:] for other in paths) > 1:
             k += 1
         while k < len(path) and path[-k] in _OF_ONE_VALUE:
             k += 1
-        says_whose = (Who.JUDGE, Who.HUMAN)
         while (
             k < len(path)
             and who(path[-k - 1]) in says_whose
-            and (path[-k].isdigit() or who(path[-k].replace(DOT, ".")) not in says_whose)
-            and _KEY not in path
+            and (path[-k].isdigit() or who(path[-k]) not in says_whose)
         ):
             k += 1
-        column.name = ".".join(path[-k:]).replace(DOT, ".")
-    for name, n in Counter(column.name for column in table.columns).items():
-        same = [column for column in table.columns if column.name == name]
-        for number, column in enumerate(same[1:] if n > 1 else (), start=2):
-            column.name = f"{name} {number}"
+        name = ".".join(path[-k:])
+        counts[name] += 1
+        names.append(name if counts[name] == 1 else f"{name} {counts[name]}")
+    return names
 
 
 def with_choices(table: CodedTable) -> CodedTable:
@@ -421,7 +423,6 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
     levels: dict[Path, int] = {(column.name,): column.level for column in table.columns}
     unfolded = list(_tables(rows, levels, level, (), table.file))
     for part in unfolded:
-        _shorten_names(part)
         origin = {column.name: column.origin for column in table.columns}
         for column in part.columns:
             column.origin = column.origin or origin.get(column.name)

@@ -91,12 +91,6 @@ class RatedRows:
         return parsed_ratings(self.table.text(*FIELDS["rating"]))
 
 
-def rows_of_ratings(table: FileTable, units: References) -> RatedRows:
-    """Return the rows of a table with one row a rating."""
-    headers = field_headers(table)
-    return RatedRows(table, units, headers, FileColumn.repeat(headers["rating"], len(table)))
-
-
 def rows_of_records(
     file: str,
     records: Sequence[tuple[int, str, Mapping[str, object]]],

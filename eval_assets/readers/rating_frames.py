@@ -58,6 +58,19 @@ class CollectedRatings:
     problems: list[InputProblem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def add_missing(
+        self,
+        table: CodedTable,
+        is_missing: npt.NDArray[np.bool_],
+        header: str,
+        message: str,
+        remedy: str,
+    ) -> None:
+        """Add a problem for each of some rows of a table."""
+        for row in np.flatnonzero(is_missing).tolist():
+            place = table.files[row], table.lines[row], header
+            self.problems.append(InputProblem(*place, message, remedy))
+
     def add_problems(
         self, is_bad: npt.NDArray[np.bool_], describe: Callable[[pd.Series], tuple[str, str]]
     ) -> None:
@@ -106,11 +119,12 @@ def _rows_of(
     is_named = items >= 0
     if rated.rater is None and reading.rater is not None:
         is_named = is_named & reading.rater.has_cell
-        _add_missing(
-            ratings, table, reading.rater.name, is_rating & ~reading.rater.has_cell, "a rater"
-        )
+        no_rater = is_rating & ~reading.rater.has_cell
+        message, remedy = "a rating without a rater", "Fill in who gave it, or remove the rating"
+        ratings.add_missing(table, no_rater, reading.rater.name, message, remedy)
     header = reading.items[0].name if reading.items else "item"
-    _add_missing(ratings, table, header, is_rating & (items < 0), "an item")
+    message, remedy = "a rating without an item", "Fill in what was rated, or remove the rating"
+    ratings.add_missing(table, is_rating & (items < 0), header, message, remedy)
     _note_blanks(ratings, table, column)
     rows = np.flatnonzero(is_rating & is_named)
     n_rows = len(rows)
@@ -203,21 +217,6 @@ def _is_judge(name: str, reading: Reading, rated: RatedColumn, options: ReadOpti
     return reading.judges_only or name in reading.judges or who(name) is Who.JUDGE
 
 
-def _add_missing(
-    ratings: CollectedRatings,
-    table: CodedTable,
-    header: str,
-    is_missing: npt.NDArray[np.bool_],
-    noun: str,
-) -> None:
-    """Add a problem for each rating that does not say by whom, or of what, it is."""
-    subject = "who gave it" if noun == "a rater" else "what was rated"
-    for row in np.flatnonzero(is_missing).tolist():
-        place = table.files[row], table.lines[row], header
-        message, remedy = f"a rating without {noun}", f"Fill in {subject}, or remove the rating"
-        ratings.problems.append(InputProblem(*place, message, remedy))
-
-
 def _note_blanks(ratings: CollectedRatings, table: CodedTable, column: CodedColumn) -> None:
     """Note words that are read as no rating; many may be the middle of a scale."""
     words = np.flatnonzero(~column.is_rating)
@@ -246,18 +245,12 @@ def _note_blanks(ratings: CollectedRatings, table: CodedTable, column: CodedColu
 # Scales and values.
 
 
-@dataclass(frozen=True)
-class RatedScales:
-    """Questions with their scales, and those of judges who score on another one."""
-
-    questions: tuple[RubricQuestion, ...]
-    of_judges: Mapping[str, Scale]
-
-
 def with_values(
     ratings: CollectedRatings, options: ReadOptions, declared: Mapping[str, RubricQuestion]
-) -> RatedScales:
+) -> tuple[tuple[RubricQuestion, ...], dict[str, Scale]]:
     """Add the value of each rating on the scale of its question, or else a problem.
+
+    Returns the questions with their scales, and those of judges who score on another one.
 
     Without a declared scale it fits the ratings of people, if there are any. A judge whose scores
     do not lie on it scores on another one.
@@ -303,7 +296,7 @@ def with_values(
                 ratings.notes.append(f"{counted(n_off, 'score')} of {name} off the scale not read")
     rows["value"] = values
     ratings.rows = rows if is_used.all() else rows[is_used].reset_index(drop=True)
-    return RatedScales(tuple(questions), of_judges)
+    return tuple(questions), of_judges
 
 
 def _class_names(scale: Scale) -> tuple[str, ...]:
@@ -455,7 +448,18 @@ def _latest(
         ratings.notes.append(f"{counted(n_equal, 'rating')} given twice: counted once")
     is_conflict = ~is_equal & ~has_times
     if is_conflict.any():
-        _add_conflicts(ratings, copies[is_conflict[group]], unit[is_conflict[group]], remedy)
+        first: dict[int, pd.Series] = {}
+        conflicts = copies[is_conflict[group]].iterrows()
+        for code, (_, row) in zip(unit[is_conflict[group]].tolist(), conflicts, strict=True):
+            if (earlier := first.setdefault(code, row)) is row:
+                continue
+            question = f" on {quoted(row['question'])}" if row["question"] else ""
+            message = (
+                f"a second rating of {quoted(row['item'])}{question} by {quoted(row['rater'])}, "
+                f"the first is {earlier['file']}:{earlier['line']}"
+            )
+            place = row["file"], row["line"], row["column"]
+            ratings.problems.append(InputProblem(*place, message, remedy))
     elif n_later:
         ratings.notes.append(f"{counted(n_later, 'second submission')}: the later one counts")
     return np.sort(last)
@@ -475,23 +479,6 @@ def _times(cells: pd.Series) -> npt.NDArray[np.float64]:
     if times.isna().all():
         return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
     return np.where(times.isna(), np.nan, times.astype("int64").to_numpy(dtype=float))
-
-
-def _add_conflicts(
-    ratings: CollectedRatings, copies: pd.DataFrame, unit: npt.NDArray[np.int64], remedy: str
-) -> None:
-    first: dict[int, pd.Series] = {}
-    for code, (_, row) in zip(unit.tolist(), copies.iterrows(), strict=True):
-        if code not in first:
-            first[code] = row
-            continue
-        question = f" on {quoted(row['question'])}" if row["question"] else ""
-        message = (
-            f"a second rating of {quoted(row['item'])}{question} by {quoted(row['rater'])}, the "
-            f"first is {first[code]['file']}:{first[code]['line']}"
-        )
-        place = row["file"], row["line"], row["column"]
-        ratings.problems.append(InputProblem(*place, message, remedy))
 
 
 # Names of raters.

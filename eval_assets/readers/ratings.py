@@ -238,7 +238,7 @@ def _read(
         raise _group(refused(table, "there are no ratings", "Add some, or name their column"))
     _name_questions(ratings, are_certain=source.export is not None)
     _select_questions(ratings, options)
-    scales = with_values(ratings, options, declared)
+    questions, judge_scales = with_values(ratings, options, declared)
     with_one_spelling(
         ratings, {r.table.file: r.rater.name for r in readings if r.rater is not None}
     )
@@ -271,8 +271,8 @@ def _read(
         ratings=ratings_frame(ratings.rows[~is_judge]),
         scores=scores_frame(ratings.rows[is_judge]),
         items=items.frame,
-        questions=scales.questions,
-        judge_scales=scales.of_judges,
+        questions=questions,
+        judge_scales=judge_scales,
         columns=_columns(readings, options, items.group),
         groups_by=items.group,
         files=source.files,

@@ -73,7 +73,12 @@ def tables_of(content: FileContent) -> list[CodedTable]:
     if content.document is None:
         several = len(content.tables) > 1
         tables = [
-            replace(prepared(of), sheet=sheet * several)
+            replace(
+                of
+                if of.document
+                else with_lists_unfolded(with_choices(_without_summary_rows(_filled_down(of)))),
+                sheet=sheet * several,
+            )
             for sheet, table in content.tables
             for of in _tables_of_rows(table)
         ]
@@ -104,13 +109,6 @@ def with_words(table: CodedTable, options: ReadOptions) -> CodedTable:
         for column in table.columns
     ]
     return replace(table, columns=columns)
-
-
-def prepared(table: CodedTable) -> CodedTable:
-    """Return a table of cells with ticks as ratings, lists as rows, and merged cells filled."""
-    if table.document:
-        return table
-    return with_lists_unfolded(with_choices(_without_summary_rows(_filled_down(table))))
 
 
 def _tables_of_rows(table: FileTable) -> list[CodedTable]:

@@ -163,7 +163,7 @@ def content_of_json(text: str, *, file: str, is_certain: bool) -> FileContent | 
         try:
             record = loaded(row)
             if not isinstance(record, dict):
-                raise ValueError(f"{_kind(record)}, not an object")  # noqa: TRY004, TRY301 - of JSON
+                raise ValueError(f"{_KINDS.get(type(record), 'a number')}, not an object")  # noqa: TRY004, TRY301 - of JSON
         except ValueError as error:
             message = f"the line is not JSON ({error})"
             bad_rows.append(InputProblem(file, line, None, message, _ONE_OBJECT))
@@ -193,7 +193,10 @@ def table_of_json(content: FileContent) -> FileTable:
     for position, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             line = position if rows is document else None
-            message, remedy = f"this is {_kind(row)}, not an object", "Write a list of objects"
+            message, remedy = (
+                f"this is {_KINDS.get(type(row), 'a number')}, not an object",
+                "Write a list of objects",
+            )
             raise input_error(content.file, message, f"{remedy}, one a row", line=line)
     names = dict.fromkeys(key for row in rows for key in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
@@ -238,16 +241,12 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return row
 
 
-def _kind(value: object) -> str:
-    match value:
-        case list():
-            return "a list"
-        case str():
-            return "text"
-        case bool() | None:
-            return "true, false or null"
-        case _:
-            return "a number"
+_KINDS = {
+    list: "a list",
+    str: "text",
+    **dict.fromkeys((bool, type(None)), "true, false or null"),
+}
+"""Values of JSON that are neither objects nor numbers."""
 
 
 # Parquet, workbooks and zipped logs.

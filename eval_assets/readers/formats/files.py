@@ -50,9 +50,12 @@ def read_bytes(path: Path, *, file: str) -> bytes:
     Raises:
         InputError: If the file cannot be read or unpacked, or has no bytes at all.
     """
-    check_readable(path, file=file)
     with _translate_os_errors(file):
+        _require_no_pipe(path, file=file)
         data = path.read_bytes()
+    if not data:
+        remedy = "Write at least the header, or remove the file"
+        raise input_error(file, "the file is empty", remedy)
     if path.suffix.lower() != ".gz" and data[:2] != _GZIP:
         return data
     try:
@@ -60,21 +63,6 @@ def read_bytes(path: Path, *, file: str) -> bytes:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         message = f"the file cannot be unpacked ({error})"
         raise input_error(file, message, "Pack it again with gzip") from error
-
-
-def check_readable(path: Path, *, file: str) -> None:
-    """Raise InputError unless the file can be read and is not empty.
-
-    Raises:
-        InputError: If the file cannot be opened, or has no bytes at all.
-    """
-    with _translate_os_errors(file):
-        _require_no_pipe(path, file=file)
-        with path.open("rb") as opened:
-            first = opened.read(1)
-    if not first:
-        remedy = "Write at least the header, or remove the file"
-        raise input_error(file, "the file is empty", remedy)
 
 
 def decoded(data: bytes, *, file: str) -> str:

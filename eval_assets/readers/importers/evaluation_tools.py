@@ -42,23 +42,19 @@ def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
         export.notes["logs hold results, but not the lines behind them"] += 1
     several_systems = len({str(line.get("model_id")) for line in lines}) > 1
     for line in lines:
-        _read_line(line, export, several_systems=several_systems)
-
-
-def _read_line(line: Record, export: Export, *, several_systems: bool) -> None:
-    sample, model = str(line.get("sample_id")), str(line.get("model_id") or "")
-    messages = records_at(line, "messages")
-    response_id = export.add_response(
-        # A sample is the question that all systems answered.
-        f"{model}/{sample}" if several_systems else sample,
-        prompt=at(line, "input", "raw"),
-        response=messages[-1] if messages else at(line, "output", "raw"),
-        model=model.removeprefix("unknown/"),
-    )
-    name, value = str(line.get("evaluation_name")), at(line, "evaluation", "score")
-    attributions = records_at(line, "answer_attribution")
-    judge = attributions[0].get("extraction_method") if attributions else "score"
-    export.add_score(response_id, name, judge, value)
+        sample, model = str(line.get("sample_id")), str(line.get("model_id") or "")
+        messages = records_at(line, "messages")
+        response_id = export.add_response(
+            # A sample is the question that all systems answered.
+            f"{model}/{sample}" if several_systems else sample,
+            prompt=at(line, "input", "raw"),
+            response=messages[-1] if messages else at(line, "output", "raw"),
+            model=model.removeprefix("unknown/"),
+        )
+        name, value = str(line.get("evaluation_name")), at(line, "evaluation", "score")
+        attributions = records_at(line, "answer_attribution")
+        judge = attributions[0].get("extraction_method") if attributions else "score"
+        export.add_score(response_id, name, judge, value)
 
 
 _HUMAN = ("label", "human_label", "human_rating", "rating", "ground_truth")
@@ -171,30 +167,26 @@ def read_promptfoo(records: Iterable[Record], export: Export) -> None:
     """
     for record in records:
         for result in records_at(record, "results", "results") or [record]:
-            _read_result(result, export)
-
-
-def _read_result(result: Record, export: Export) -> None:
-    model = first_at(at(result, "provider"), "label", "id") or at(result, "provider")
-    index = f"{result.get('promptIdx', 0)}-{result.get('testIdx', 0)}-{model}"
-    response_id = export.add_response(
-        result.get("id") or index,
-        prompt=at(result, "prompt", "raw") or result.get("prompt"),
-        response=at(result, "response", "output"),
-        model=model,
-        group_id=result.get("testIdx"),
-    )
-    for component in records_at(result, "gradingResult", "componentResults"):
-        assertion = component.get("assertion") or {}
-        kind = str(assertion.get("type") or "assertion")
-        name = str(assertion.get("metric") or assertion.get("value") or kind)
-        if kind == _MANUAL:
-            export.add_rating(response_id, "pass", _MANUAL, component.get("pass"))
-        else:
-            provider = assertion.get("provider")
-            judge = first_at(provider, "id", "label") or provider or kind
-            reply = component.get("reason")
-            export.add_score(response_id, name, judge, component.get("score"), reply=reply)
+            model = first_at(at(result, "provider"), "label", "id") or at(result, "provider")
+            index = f"{result.get('promptIdx', 0)}-{result.get('testIdx', 0)}-{model}"
+            response_id = export.add_response(
+                result.get("id") or index,
+                prompt=at(result, "prompt", "raw") or result.get("prompt"),
+                response=at(result, "response", "output"),
+                model=model,
+                group_id=result.get("testIdx"),
+            )
+            for component in records_at(result, "gradingResult", "componentResults"):
+                assertion = component.get("assertion") or {}
+                kind = str(assertion.get("type") or "assertion")
+                name = str(assertion.get("metric") or assertion.get("value") or kind)
+                if kind == _MANUAL:
+                    export.add_rating(response_id, "pass", _MANUAL, component.get("pass"))
+                else:
+                    provider = assertion.get("provider")
+                    judge = first_at(provider, "id", "label") or provider or kind
+                    reply = component.get("reason")
+                    export.add_score(response_id, name, judge, component.get("score"), reply=reply)
 
 
 @importer(

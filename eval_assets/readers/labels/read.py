@@ -21,6 +21,7 @@ from eval_assets.readers.formats.contents import (
     table_of,
 )
 from eval_assets.readers.formats.files import named
+from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     Labels,
@@ -42,8 +43,8 @@ from eval_assets.readers.rated_rows import (
     FIELDS,
     RatedRows,
     columns_text,
+    field_headers,
     readings_in_file,
-    rows_of_ratings,
     rows_of_reading,
 )
 from eval_assets.readers.readings.rating_rows import judges_by_kind
@@ -271,7 +272,9 @@ def _certain_labels(content: FileContent, question_ids: Sequence[str]) -> RatedR
         return (session_labels if is_session else workshop_labels)(table, question_ids)
     rater, rating = table.header_of(*FIELDS["rater_id"]), table.header_of(*FIELDS["rating"])
     if not table.columns or (has_references(table) and rater and rating):
-        return rows_of_ratings(table, references_in(table, question_ids))
+        headers = field_headers(table)
+        rating_headers = FileColumn.repeat(headers["rating"], len(table))
+        return RatedRows(table, references_in(table, question_ids), headers, rating_headers)
     return None
 
 

@@ -96,12 +96,16 @@ def checked_labels(
     rater_ids = list(filter(None, raters.present()))
     place = {name: code for code, name in enumerate(rater_ids)}
     rater_codes = raters.array(np.int32, lambda name: place.get(name or "", UNKNOWN))
+    cells_of_time = parsed.stripped("labelled_at")
+    times = cells_of_time.map(lambda cell: in_utc(cell) if cell else None)
+    bad, remedy = times.is_none() & ~cells_of_time.is_none(), "Write it as 2026-11-21T04:00:00Z"
+    problems.add(bad, parsed.headers["labelled_at"], "is not a time", remedy, cells_of_time)
     columns = {name: parsed.stripped(name) for name in FIELDS if name in LABEL_COLUMNS} | {
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
         "rater_id": pd.Categorical.from_codes(rater_codes, pd.Index(rater_ids, dtype=object)),
         "value": np.where(skipped, np.nan, values),
-        "labelled_at": _labelled_at(problems, parsed),
+        "labelled_at": times,
         "skipped": skipped,
         "round": _rounds(problems, parsed),
         "details": parsed.stripped("details").map(_as_json),
@@ -258,14 +262,6 @@ def _values(
         lambda row: off_scale(texts[row], rubric[questions[row]]),
     )
     return values
-
-
-def _labelled_at(problems: RowProblems, parsed: RatedRows) -> FileColumn[str | None]:
-    cells = parsed.stripped("labelled_at")
-    times = cells.map(lambda cell: in_utc(cell) if cell else None)
-    bad, remedy = times.is_none() & ~cells.is_none(), "Write it as 2026-11-21T04:00:00Z"
-    problems.add(bad, parsed.headers["labelled_at"], "is not a time", remedy, cells)
-    return times
 
 
 def _rounds(problems: RowProblems, parsed: RatedRows) -> npt.NDArray[np.int64]:

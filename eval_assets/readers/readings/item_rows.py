@@ -41,7 +41,6 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     deepest_level,
-    names_item,
     option_text,
     row_numbers,
 )
@@ -126,8 +125,7 @@ class ItemRows:
         judges = [c for c in main if self.who_is(c) is Who.JUDGE]
         judges += self._judges_on_another_scale(rated, main, judges)
         people = [c for c in main if c not in judges]
-        people = self._without_references(people)
-        people = self._without_computed(people)
+        people = self._without_computed(self._without_references(people))
         problems = self._odd_cells(people + judges, items)
         question = self.choices.question or _question_among(items)
         items = [column for column in items if column is not question]
@@ -398,14 +396,12 @@ class ItemRows:
         crossed = self._crossed(people + judges)
         if not crossed and (crossed := self._crossed(people)):
             crossed += map(_judged, judges)
-        paired = self._paired(people, judges)
+        questions = self._paired(people, judges) or ([] if judges else _of_one_person(people))
         if crossed:
             reading.rated, reading.likelihood = crossed, 6.5
             self._add_fork_of_parts(reading)
-        elif paired:
-            reading.rated, reading.likelihood = paired, 6.0
-        elif not judges and (of_one := _of_one_person(people)):
-            reading.rated, reading.likelihood = of_one, 6.0
+        elif questions:
+            reading.rated, reading.likelihood = questions, 6.0
         else:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
@@ -444,16 +440,11 @@ class ItemRows:
         people = [share_of_people(names, with_judges=True) for names in parts]
         if max(people) <= 0.5:
             return []
-        if self.choices.parts:
-            k = 0 if set(self.choices.parts) <= set(parts[0]) else 1
-            return [
-                RatedColumn(column, rater=pair[k], question=pair[1 - k])
-                for column, pair in zip(columns, pairs, strict=True)
-                if pair[k] in self.choices.parts
-            ]
+        chosen = set(self.choices.parts)
         margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
-        k = 0 if margins[0] >= margins[1] else 1
-        if any(who(name) is Who.HUMAN and not name.isdigit() for name in parts[1 - k]):
+        k = int(not chosen <= set(parts[0]) if chosen else margins[0] < margins[1])
+        are_people = any(who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k])
+        if are_people and not chosen:
             return []  # human_1, human_2 and model_1 are not questions
         return [
             RatedColumn(
@@ -463,6 +454,7 @@ class ItemRows:
                 is_judge=who(pair[k]) is Who.JUDGE and column not in self.choices.raters,
             )
             for column, pair in zip(columns, pairs, strict=True)
+            if not chosen or pair[k] in chosen
         ]
 
     def _add_fork_of_parts(self, reading: Reading) -> None:
@@ -499,8 +491,8 @@ class ItemRows:
         unknown = [c for c in rated if c not in people and c not in criteria]
         human = [c for c in rated if self.who_is(c) is Who.HUMAN]
         of_responses = self._rated_responses(rated or judges)
+        reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
         if of_responses:
-            reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
             reading.likelihood = 3.0
             headers, texts = _listed([of.name for of in rated or judges]), _listed(of_responses)
             reading.refusal = (
@@ -511,7 +503,6 @@ class ItemRows:
         elif not rated:
             reading.likelihood = 4.0
         elif self.choices.ratings and not self.choices.raters:
-            reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
             reading.likelihood = 5.0
         elif any(map(self._chosen, rated)):
             reading.rated = [RatedColumn(c, rater=c.name) for c in rated]
@@ -528,13 +519,11 @@ class ItemRows:
                     "there is no header, so nothing says what the columns hold",
                     "Name the columns in the first line",
                 )
-        elif judges and human:
-            self._take_people(reading, people, unknown + criteria, likelihood=6.0)
-        elif len(people) > 1 and len(people) > len(criteria):
-            self._take_people(reading, people, unknown + criteria, likelihood=6.0 - bool(criteria))
+        elif (judges and human) or len(people) > max(1, len(criteria)):
+            self._take_people(reading, people, unknown + criteria)
+            reading.likelihood = 6.0 - bool(criteria)
         else:
             names = [column.name for column in rated]
-            reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
             reading.likelihood = 2.0 if criteria and not people else 1.0
             reading.refusal = (
                 f"the columns {_listed(names)} may be raters or questions, and nothing says which",
@@ -606,19 +595,13 @@ class ItemRows:
         return f"{remedy}; otherwise add a column of raters"
 
     def _take_people(
-        self,
-        reading: Reading,
-        people: list[CodedColumn],
-        peers: list[CodedColumn],
-        *,
-        likelihood: float,
+        self, reading: Reading, people: list[CodedColumn], peers: list[CodedColumn]
     ) -> None:
         parts = parts_of_raters([column.name for column in people])
         reading.rated = [
             RatedColumn(c, rater=parts.get(c.name, c.name), question=shared_part(c.name, parts))
             for c in people
         ]
-        reading.likelihood = likelihood
         if peers:
             names = tuple(column.name for column in (*people, *peers))
             choice = f"{_listed([column.name for column in peers])} is no rater"
@@ -642,7 +625,7 @@ class ItemRows:
 
     def _rate_items(self, reading: Reading, rated: Sequence[CodedColumn]) -> None:
         """Prefer tables that name their items; refuse one whose items repeat without raters."""
-        reading.likelihood += 0.5 * names_item(reading.items)
+        reading.likelihood += 0.5 * any(of.may_be(Role.ITEM) for of in reading.items)
         has_names = any(
             (c.may_be(Role.RATER) or c.holds_emails)
             and c not in rated

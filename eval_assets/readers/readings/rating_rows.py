@@ -40,7 +40,6 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     deepest_level,
-    names_item,
 )
 from eval_assets.wording import listed
 
@@ -337,7 +336,7 @@ class _RatingRows:
             + 2 * self.is_named
             + 2 * (per_item > _REPEATED)
             - 4 * self.has_copies
-            + 0.5 * names_item(reading.items)
+            + 0.5 * any(of.may_be(Role.ITEM) for of in reading.items)
             + 0.5 * first.may_be(Role.RATING)
             - 0.4 * (len(reading.items) - 1)
             - 2.5 * (self.rater.origin is Origin.POSITION)

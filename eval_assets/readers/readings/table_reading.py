@@ -368,8 +368,3 @@ def deepest_level(columns: Sequence[CodedColumn]) -> int:
     That is the only safe defence against a model's suggestion with which every rater agrees.
     """
     return max((column.level for column in columns if column.can_rate), default=0)
-
-
-def names_item(columns: Sequence[CodedColumn]) -> bool:
-    """Return whether one of the columns has a name of items."""
-    return any(column.may_be(Role.ITEM) for column in columns)

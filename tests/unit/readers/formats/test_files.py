@@ -8,7 +8,6 @@ import pytest
 from eval_assets.errors import InputError
 from eval_assets.readers.formats import files
 from eval_assets.readers.formats.files import (
-    check_readable,
     decoded,
     decoded_as_guessed,
     named,
@@ -85,7 +84,7 @@ def test_nul_bytes_are_refused() -> None:
 
 def unreadable(path: Path) -> str:
     with pytest.raises(InputError) as raised:
-        check_readable(path, file=path.name)
+        read_bytes(path, file=path.name)
     return str(raised.value)
 
 
