@@ -213,6 +213,7 @@ def _without_single_lists(rows: list[Row]) -> list[Row]:
         for path, value in first.items()
         if isinstance(value, list)
         and sizes.count(len(value)) == 1 < len(value)
+        and all(isinstance(part, str) for part in value)
         and len(rows) > _DEEPEST
         and all(row.get(path) == value for row in rows)
     }

@@ -152,6 +152,7 @@ class ItemRows:
             column.values[0]
             for column in self.columns
             if len(column.values) == 1
+            and column.n_cells == len(self.table)
             and column.may_be(Role.RATER)
             and who(column.values[0]).is_human
         ]
@@ -358,7 +359,7 @@ class ItemRows:
             may_rate = column.kind in (Kind.NUMBER, Kind.WORD) and not column.origin
             if not (is_rater and may_rate) or column in rated or column in items:
                 continue
-            if column.may_be(Role.SUMMARY, Role.RATER):
+            if column.may_be(Role.SUMMARY, Role.RATER) or column.name.isdigit():
                 continue
             fits = np.array(
                 [
@@ -767,7 +768,8 @@ def _of_one_person(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
     if len(names) < 2 or shared is None or who(shared[1]) is not Who.HUMAN:
         return []
     parts = [name[shared.end() :] for name in names]
-    if Who.CRITERION not in map(who, parts) or any(map(is_first_name, parts)):
+    are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
+    if are_short or Who.CRITERION not in map(who, parts) or any(map(is_first_name, parts)):
         return []
     return [
         RatedColumn(column, rater=shared[1], question=part)

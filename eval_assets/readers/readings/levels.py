@@ -61,7 +61,8 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         elif names_model(name) and not names_model(owner):
             rater = name
         elif names_judge(owner) or names_model(owner):
-            rater = owner
+            of_list = names_judge(name) and plain(owner) in ("judge", "judges", "llm", "llms")
+            rater = name if of_list else owner
         if len(questions) > 1:
             named = judge_of_question(column.name, questions)
             if named is None:

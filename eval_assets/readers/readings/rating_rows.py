@@ -268,6 +268,7 @@ class _RatingRows:
                 column
                 for column in self.columns
                 if column.may_be(Role.ROUND)
+                and column.is_whole
                 and 1 < column.n_distinct <= 10
                 and not self._chosen(column)
             ),
@@ -321,7 +322,7 @@ class _RatingRows:
             return True
         names = self.rater.rating_words[:50]
         kinds = {who(name) for name in names}
-        if kinds == {Who.JUDGE} or all(map(_METRIC.search, names)):
+        if kinds == {Who.JUDGE} or (self.is_named and all(map(_METRIC.search, names))):
             return True
         if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
             # Beside people each name says for itself: human_1 beside gpt-4.
@@ -493,7 +494,8 @@ class _RatingRows:
 
     def _may_be_part(self, column: CodedColumn) -> bool:
         if self._size(column) == 1:  # the single item of a small file
-            return column.may_be(Role.ITEM) and self.n_rated < _FEW_ROWS
+            is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING, Role.MEASURE)
+            return is_item and self.n_rated < _FEW_ROWS
         if column not in self.candidates or column.may_be(Role.TURN):
             return True
         is_word = column.kind is Kind.WORD and column.order is None
@@ -583,7 +585,7 @@ class _RatingRows:
                 attributes.append(column)
             elif reason == _MEASUREMENT:
                 measures.append(column)
-        if not rated and not self.rater.origin:
+        if not rated and self.is_named and not self.rater.origin:
             # Raters who always agree, or a column named like a measurement.
             rated = attributes or (measures if len(measures) == 1 else [])
             for column in rated:

@@ -297,6 +297,9 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
             not_read[column.name or "(no name)"] = "an index"
         elif twin is None:
             usable.append(column)
+        elif column.may_be(Role.RATING) and not twin.may_be(Role.RATING):
+            usable[usable.index(twin)] = column
+            not_read[twin.name] = f"repeats {column.name}"
         else:
             not_read[column.name] = f"repeats {twin.name}"
     return usable, not_read
@@ -317,9 +320,9 @@ def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, str]:
             columns = whole[start : start + width]
             total = np.sum([row_numbers(column) for column in columns], axis=0)
             # Two raters of opposite opinions have one total, too.
-            from_zero = all(np.nanmin(column.numbers) == 0 for column in columns)
-            is_large = np.nanmax(total) > 2 * _HIGHEST_RATING
-            if np.mean(total == np.median(total)) > 0.95 and (from_zero or is_large):
+            least = 2 if all(np.nanmin(of.numbers) == 0 for of in columns) else 2 * _HIGHEST_RATING
+            is_same = not np.isnan(total).any() and np.mean(total == np.median(total)) > 0.95
+            if is_same and total.max() > least:
                 reason = "counts of votes: they add up to the same number in every row"
                 return {column.name: reason for column in columns}
     return {}

@@ -1444,3 +1444,30 @@ def test_texts_with_a_comma_each_are_no_lists(tmp_path: Path) -> None:
 
     assert len(ratings.items) == len(rows) - 1
     assert len(ratings.ratings) == len(RATERS) * len(ratings.items)
+
+
+def test_raters_with_letters_beside_an_overall_column_are_no_questions(tmp_path: Path) -> None:
+    rows: Rows = [["item", "expert_a", "expert_b", "expert_overall"]]
+    rows += [[item, of(item, "Anna"), of(item, "Ben"), of(item, "Cleo")] for item in ITEMS]
+
+    assert {"a", "b"} <= set(raters(read(tmp_path, "r.csv", csv_of(rows))))
+
+
+def test_of_two_equal_columns_the_one_called_rating_is_read(tmp_path: Path) -> None:
+    rows: Rows = [["item", "rater", "level", "score"]]
+    for item in ITEMS:
+        rows += [[item, rater, of(item, rater), of(item, rater)] for rater in RATERS]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert one_question(ratings) == EXPECTED
+    assert unread(ratings) == {"level"}
+
+
+def test_columns_that_no_row_fills_together_are_no_votes(tmp_path: Path) -> None:
+    rows: Rows = [["item", *RATERS, "first", "second"]]
+    for n, item in enumerate(ITEMS):
+        halves = [n % 4, ""] if n % 2 else ["", n % 3]
+        rows.append([item, *(of(item, rater) for rater in RATERS), *halves])
+
+    assert one_question(read(tmp_path, "r.csv", csv_of(rows))) >= EXPECTED
