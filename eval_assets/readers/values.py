@@ -384,7 +384,16 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     cells, counts = cells.distinct()
     values = set(cells.values[~np.isnan(cells.values)].tolist())
     is_word = ~cells.blank & np.isnan(cells.values)
-    words = _words_of_one_order(cells, counts)
+    of_word = {
+        (cells.texts[row] or "").strip(): int(counts[row])
+        for row in np.flatnonzero(~cells.blank).tolist()
+        if (cells.texts[row] or "").strip() in cells.words()
+    }
+    # Words without a few that are not in the order of the others.
+    in_order = [{w for w in of_word if w.casefold() in known} for known in _KNOWN_WORDS]
+    known = max(in_order, key=lambda words: sum(map(of_word.__getitem__, words)))
+    n_unknown = sum(of_word[word] for word in of_word.keys() - known)
+    words = known if n_unknown <= max(1, _MOST_CODES * sum(of_word.values())) else {*of_word}
     if is_word.any():
         order = order_of(words, values)
         if order is not None:
@@ -404,19 +413,6 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     if low == high:
         low = min(low, 1.0) if low > 1 else low - 1
     return _between(low, high, values)
-
-
-def _words_of_one_order(cells: RatingCells, counts: npt.NDArray[np.int64]) -> set[str]:
-    """Return the words of distinct cells, without a few that are not in the order of the others."""
-    of_word = {
-        (cells.texts[row] or "").strip(): int(counts[row])
-        for row in np.flatnonzero(~cells.blank).tolist()
-        if (cells.texts[row] or "").strip() in cells.words()
-    }
-    in_order = [{w for w in of_word if w.casefold() in known} for known in _KNOWN_WORDS]
-    known = max(in_order, key=lambda words: sum(map(of_word.__getitem__, words)))
-    n_unknown = sum(of_word[word] for word in of_word.keys() - known)
-    return known if n_unknown <= max(1, _MOST_CODES * sum(of_word.values())) else {*of_word}
 
 
 def missing_code(cells: RatingCells) -> float:

@@ -87,7 +87,15 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
     names, below = rows[first], [row for row in rows[first + 1 :] if any(row)]
     if _is_data(names, below):
         notes.append(f"line {start[first][0]} read as ratings: no row names the columns")
-        return Header(_names_of_matrix(names, below), None, first, tuple(notes))
+        # An item, and ratings of raters, or just columns.
+        width = max(map(len, [names, *below]))
+        are_numbers = [_is_number(cell) for cell in names]
+        names_of_columns = [f"column {k}" for k in range(1, width + 1)]
+        if len(names) == width and all(are_numbers[1:]):
+            items = [] if are_numbers[0] else ["item"]
+            raters = [f"rater {k}" for k in range(1, width - len(items) + 1)]
+            names_of_columns = [*items, *raters]
+        return Header(names_of_columns, None, first, tuple(notes))
     n_second = 0
     while n_second < _SECOND_ROWS and first + n_second + 1 < len(rows):
         joined = _with_second_row(names, rows[first + n_second + 1 :], is_first=n_second == 0)
@@ -134,16 +142,6 @@ def _is_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     # 1, 2 may be ratings; 0, 1 are the names that pandas gives to columns without any.
     is_header = counts and (len(whole) > 2 or (whole[0] == 0 and len(whole) >= len(names) - 1))  # noqa: PLR2004
     return bool(over_numbers) and not is_header
-
-
-def _names_of_matrix(names: Sequence[str], below: Sequence[Sequence[str]]) -> list[str]:
-    """Return names for columns without any: an item, and ratings of raters, or just columns."""
-    width = max(map(len, [names, *below]))
-    are_numbers = [_is_number(cell) for cell in names]
-    if len(names) == width and all(are_numbers[1:]):
-        first = [] if are_numbers[0] else ["item"]
-        return [*first, *(f"rater {k}" for k in range(1, width - len(first) + 1))]
-    return [f"column {k}" for k in range(1, width + 1)]
 
 
 def _with_second_row(

@@ -100,6 +100,13 @@ def checked_labels(
     times = cells_of_time.map(lambda cell: in_utc(cell) if cell else None)
     bad, remedy = times.is_none() & ~cells_of_time.is_none(), "Write it as 2026-11-21T04:00:00Z"
     problems.add(bad, parsed.headers["labelled_at"], "is not a time", remedy, cells_of_time)
+    cells_of_round = parsed.stripped("round")
+    numbers = cells_of_round.map(lambda cell: canonical_number(cell) or "1")
+    rounds: npt.NDArray[np.int64] = numbers.array(
+        np.int64, lambda number: int(number) if _ROUND.fullmatch(number) else 0
+    )
+    header, remedy = parsed.headers["round"], "Count rounds 1, 2, 3"
+    problems.add(rounds == 0, header, "is not a round", remedy, cells_of_round)
     columns = {name: parsed.stripped(name) for name in FIELDS if name in LABEL_COLUMNS} | {
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
@@ -107,7 +114,7 @@ def checked_labels(
         "value": np.where(skipped, np.nan, values),
         "labelled_at": times,
         "skipped": skipped,
-        "round": _rounds(problems, parsed),
+        "round": rounds,
         "details": parsed.stripped("details").map(_as_json),
         "file": FileColumn.repeat(table.file, len(table)),
         "line": np.array(table.lines, dtype=object)
@@ -262,18 +269,6 @@ def _values(
         lambda row: off_scale(texts[row], rubric[questions[row]]),
     )
     return values
-
-
-def _rounds(problems: RowProblems, parsed: RatedRows) -> npt.NDArray[np.int64]:
-    """Return the round of each row, the first if it has none; add other cells."""
-    cells = parsed.stripped("round")
-    numbers = cells.map(lambda cell: canonical_number(cell) or "1")
-    rounds: npt.NDArray[np.int64] = numbers.array(
-        np.int64, lambda number: int(number) if _ROUND.fullmatch(number) else 0
-    )
-    remedy = "Count rounds 1, 2, 3"
-    problems.add(rounds == 0, parsed.headers["round"], "is not a round", remedy, cells)
-    return rounds
 
 
 def _as_json(cell: str | None) -> str | None:

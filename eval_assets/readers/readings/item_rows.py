@@ -400,7 +400,15 @@ class ItemRows:
         questions = self._paired(people, judges) or ([] if judges else _of_one_person(people))
         if crossed:
             reading.rated, reading.likelihood = crossed, 6.5
-            self._add_fork_of_parts(reading)
+            # The other way to read headers of which neither part is certain to be the rater.
+            raters = list(dict.fromkeys(of.rater or "" for of in crossed if not of.is_judge))
+            is_certain = any(who(name) is Who.HUMAN or is_first_name(name) for name in raters)
+            if raters and not is_certain and not self.choices.parts:
+                names = tuple(dict.fromkeys(of.question or "" for of in crossed))
+                columns = tuple(of.column.name for of in crossed if not of.is_judge)
+                are_asked = share_of_criteria(names) > 0.5
+                changed = {"rating": columns} if are_asked else {"rater": names}
+                reading.forks.append((f"{_listed(raters)} are raters", changed))
         elif questions:
             reading.rated, reading.likelihood = questions, 6.0
         else:
@@ -457,18 +465,6 @@ class ItemRows:
             for column, pair in zip(columns, pairs, strict=True)
             if not chosen or pair[k] in chosen
         ]
-
-    def _add_fork_of_parts(self, reading: Reading) -> None:
-        """Add the other way to read headers of which neither part is certain to be the rater."""
-        raters = list(dict.fromkeys(of.rater or "" for of in reading.rated if not of.is_judge))
-        questions = tuple(dict.fromkeys(of.question or "" for of in reading.rated))
-        is_certain = any(who(name) is Who.HUMAN or is_first_name(name) for name in raters)
-        if is_certain or not raters or self.choices.parts:
-            return
-        changed = {"rater": questions}
-        if share_of_criteria(questions) > 0.5:
-            changed = {"rating": tuple(of.column.name for of in reading.rated if not of.is_judge)}
-        reading.forks.append((f"{_listed(raters)} are raters", changed))
 
     def _paired(self, people: list[CodedColumn], judges: list[CodedColumn]) -> list[RatedColumn]:
         """Return questions, if each has a column of a judge named after it, as judge_tone."""
