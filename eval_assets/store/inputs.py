@@ -99,10 +99,11 @@ def write_labels(
 
     earlier = labels.head(0) if earlier is None else earlier
     rejected = pd.DataFrame(columns=list(REJECTED_COLUMNS)) if rejected is None else rejected
-    for table, rows, condition in (
-        ("human_labels", labels, "NOT skipped"),
-        ("skipped_labels", labels[labels["skipped"]], "true"),
-        ("earlier_labels", earlier, "true"),
+    is_skipped = labels["skipped"].astype(bool)
+    for table, rows in (
+        ("human_labels", labels[~is_skipped]),
+        ("skipped_labels", labels[is_skipped]),
+        ("earlier_labels", earlier),
     ):
         empty_table(connection, table)
         names = {column.name for column in columns_of(connection, table)}
@@ -110,7 +111,7 @@ def write_labels(
         columns = {**values, "source": "concat(file, ':', line)"}
         in_sheets = rows["line"].dtype == object
         as_stored = rows.assign(line=rows["line"].map(str)) if in_sheets else rows
-        insert_rows(connection, table, as_stored, columns=columns, condition=condition)
+        insert_rows(connection, table, as_stored, columns=columns)
     replace_rows(connection, "rejected_rows", rejected)
     unrated = labels.head(0) if unrated is None else unrated
     replace_rows(connection, "unrated_labels", unrated[["response_id", "question_id", "rater_id"]])

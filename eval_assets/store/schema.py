@@ -60,19 +60,17 @@ def insert_rows(
     rows: pd.DataFrame,
     *,
     columns: Mapping[str, str] | None = None,
-    condition: str = "true",
 ) -> None:
     """Add `rows` to `table`; columns are matched by name, NaN is NULL.
 
     `columns` holds SQL for each column that is filled; None stands for the columns of `rows`.
-    `condition` is a condition that rows must meet.
     """
     if rows.empty:
         return
     columns = {str(name): f'"{name}"' for name in rows} if columns is None else columns
     names = ", ".join(f'"{name}"' for name in columns)
     # DuckDB finds `rows` by its name here. If it were registered, the transaction would keep it.
-    selected = f"SELECT {', '.join(columns.values())} FROM rows WHERE {condition}"  # noqa: S608 - ours
+    selected = f"SELECT {', '.join(columns.values())} FROM rows"  # noqa: S608 - ours
     connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
 
 
