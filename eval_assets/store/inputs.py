@@ -165,9 +165,13 @@ def read_generated_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFr
         FROM generated_responses WHERE status = 'ok' ORDER BY rowid
         """
     ).df()
-    turns = rows["turn_index"].astype("Int64")
-    rows = rows.astype(object).where(rows.notna(), None)
-    return rows.assign(turn_index=turns)[list(RESPONSE_COLUMNS)]
+    return as_read(rows)[list(RESPONSE_COLUMNS)]
+
+
+def as_read(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of responses as they are read from files: NULL is None, turns are Int64."""
+    turns = responses["turn_index"].astype("Int64")
+    return responses.astype(object).where(responses.notna(), None).assign(turn_index=turns)
 
 
 def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -196,9 +200,7 @@ def response_keys(
     selected = [
         _cells(relation, column).alias(column) for column in dict.fromkeys((*key_columns, *further))
     ]
-    keys = relation.select(*selected).order("response_id").df()
-    turns = keys["turn_index"].astype("Int64")
-    return keys.astype(object).where(keys.notna(), None).assign(turn_index=turns)
+    return as_read(relation.select(*selected).order("response_id").df())
 
 
 def _cells(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression:

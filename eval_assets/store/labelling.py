@@ -9,6 +9,7 @@ import pandas as pd
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.store.connection import connect_in_memory
+from eval_assets.store.inputs import as_read
 from eval_assets.store.schema import replace_rows, rows_of
 from eval_assets.store.summaries import BESIDE_OTHERS, SCALES
 
@@ -171,9 +172,7 @@ def quality_of_labels(
 def stored_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return all responses in `RESPONSE_COLUMNS`, given and generated."""
     rows = connection.execute("SELECT * FROM responses ORDER BY rowid").df()
-    turns = rows["turn_index"].astype("Int64")
-    plain = rows.astype(object).where(rows.notna(), None)
-    return plain.assign(turn_index=turns)[list(RESPONSE_COLUMNS)]
+    return as_read(rows)[list(RESPONSE_COLUMNS)]
 
 
 _ANCHORS_SQL = """
