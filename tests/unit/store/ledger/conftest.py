@@ -10,6 +10,7 @@ import pytest
 from eval_assets.ledger import Attempt, Batch, CallSubject
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.workers import Worker
 
 if TYPE_CHECKING:
     from tests.postgres import Postgres
@@ -81,3 +82,10 @@ def ledger(tmp_path: Path, setting: str | None) -> Iterator[SqlLedger]:
     """A new ledger."""
     with open_ledger(tmp_path, evaluation="poems", setting=setting) as ledger:
         yield ledger
+
+
+@pytest.fixture
+def worker(ledger: SqlLedger) -> Iterator[Worker]:
+    """A worker of a run."""
+    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
+        yield worker

@@ -1,6 +1,5 @@
 """Spending, the part of it that counts towards budgets, and shared rates."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -28,13 +27,6 @@ from eval_assets.store.ledger.attempts import (
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed
-
-
-@pytest.fixture
-def worker(ledger: SqlLedger) -> Iterator[Worker]:
-    """A worker of a run."""
-    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        yield worker
 
 
 def caps(per_run: float | None, per_month: float | None) -> Evaluation:

@@ -35,13 +35,6 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
         yield connection
 
 
-@pytest.fixture
-def worker(ledger: SqlLedger) -> Iterator[Worker]:
-    """A worker of a run."""
-    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        yield worker
-
-
 def copied(ledger: SqlLedger, connection: Connection, query: str) -> list[tuple[object, ...]]:
     with transaction(connection):
         copy_ledger(ledger, connection)

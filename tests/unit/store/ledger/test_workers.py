@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def worker(ledger: SqlLedger) -> Iterator[Worker]:
-    """One who asks."""
-    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        yield worker
-
-
-@pytest.fixture
 def other(ledger: SqlLedger) -> Iterator[Worker]:
     """Another one who asks, without the slots of a judge."""
     with Worker(ledger, asset="judge_scores", run_id="run-2") as worker:
