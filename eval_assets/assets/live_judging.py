@@ -102,14 +102,15 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
             keep(pd.DataFrame([asdict(score) for score in scores]))
 
     def report(news: Progress | Estimate | str) -> None:
-        if isinstance(news, Estimate) and news.n_requests and news.model.id in changed:
-            news = f"the declaration of {news.model.id} has changed. It is asked again: {news}"
+        if isinstance(news, Estimate) and news.n_requests and news.model.id in changes:
+            news = f"{changes[news.model.id]} has changed. It is asked again: {news}"
         log_report(news)
 
     # The first units are read at once: Ctrl-C ends a wait for the database.
     portions = _portions(evaluation, folder, [template, *prompts.values()], shard=shard)
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
+        changes = _changes(evaluation, ledger, changed)
         _accept_prompt(evaluation, ledger, template)
         if shard != WHOLE:
             judges = [judge for judge in judges if not judge.declared.batch]
@@ -145,6 +146,20 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
             replace_rows(connection, "staged_mode", pd.DataFrame(stages))
             copy_ledger(ledger, connection, "judge_calls")
     return summary
+
+
+def _changes(evaluation: Evaluation, ledger: SqlLedger, changed: Collection[str]) -> dict[str, str]:
+    """Return what makes judges score again, by judge: its declaration, or scales of questions."""
+    earlier = accepted_prompt(ledger).wordings
+    rescaled = [
+        question.id
+        for question in evaluation.rubric
+        if question.id in earlier and earlier[question.id]["scale"] != question.scale.described()
+    ]
+    if rescaled:
+        scales = f"the scale of {listed(rescaled)}"
+        return {judge.id: scales for judge in evaluation.live_judges}
+    return {judge_id: f"the declaration of {judge_id}" for judge_id in changed}
 
 
 def _warn(

@@ -178,7 +178,7 @@ def test_an_edited_guideline_is_asked_about_once_it_is_accepted(
 
 
 @pytest.mark.slow
-def test_the_cost_of_a_changed_judge_is_named_first(
+def test_the_cost_of_a_changed_judge_or_scale_is_named_first(
     garden: Evaluated, provider: RunningProvider
 ) -> None:
     declare(garden)
@@ -191,3 +191,8 @@ def test_the_cost_of_a_changed_judge_is_named_first(
     message = "the declaration of gpt has changed. It is asked again: gpt (gpt-6-luna): 4 requests"
     assert message in second.stdout + second.stderr
     assert provider.log.n_received == 2 * N_RESPONSES
+
+    declare(garden, "rubric: [{id: pump, question: Did the right pump run?, scale: likert5}]")
+    third = garden.call(*RUN)
+    message = "the scale of pump has changed. It is asked again: gpt (gpt-6-luna): 4 requests"
+    assert message in third.stdout + third.stderr
