@@ -108,16 +108,16 @@ def assign(  # noqa: PLR0913 - one parameter per option
         return _reassign(files, reassign)
     if question is not None and not any(question in q.names for q in files.evaluation.rubric):
         question_of(files.evaluation, question)
+    planned_overlap = labelling.overlap if raters_per_response is None else 0.0
+    if stage in {"calibration", "expanded"}:
+        planned_overlap = 1.0
+    planned_overlap = planned_overlap if overlap is None else overlap
     try:
         strata = strata_of(files.responses, stratify)
         plan = AssignmentPlan(
             raters=files.study.raters,
             n_responses=responses or (_SIZES[stage] if stage else None),
-            overlap=_overlap(
-                stage,
-                overlap,
-                declared=labelling.overlap if raters_per_response is None else 0.0,
-            ),
+            overlap=planned_overlap,
             raters_per_response=raters_per_response or 1,
             per_rater=per_rater or labelling.per_rater,
             allocation="equal" if equal else "proportional",
@@ -194,12 +194,6 @@ def _report_pairs(assignments: list[Assignment], plan: AssignmentPlan) -> None:
     click.echo(f"Any two raters share {min(numbers)} to {max(numbers)} responses.")
     if not min(numbers):
         click.echo("Some share none: add responses or raters per response.", err=True)
-
-
-def _overlap(stage: Stage | None, values: float | None, *, declared: float) -> float:
-    if values is not None:
-        return values
-    return 1.0 if stage in {"calibration", "expanded"} else declared
 
 
 def _report(

@@ -79,34 +79,27 @@ def adjudicator_routes(current: Callable[[], Study], sources: LeadSources) -> li
     ]
 
 
+@dataclass(frozen=True)
 class _LeadPages:
-    def __init__(
-        self,
-        address: str,
-        current: Callable[[], Study],
-        sources: LeadSources,
-        *,
-        adjudicator: str | None = None,
-    ) -> None:
-        self._address = address
-        self._current = current
-        self._sources = sources
-        self._adjudicator = adjudicator
+    start: str
+    current: Callable[[], Study]
+    sources: LeadSources
+    adjudicator: str | None = None
 
     def _by(self, typed: str) -> str:
         """Return the owner of the link, or the name in the form if no adjudicator is declared."""
         declared = self._study.evaluation.labelling.adjudicators
-        if self._adjudicator not in (declared or (None,)):
+        if self.adjudicator not in (declared or (None,)):
             raise HTTPException(404, "Adjudicators have links of their own.")
-        return self._adjudicator or typed.strip()
+        return self.adjudicator or typed.strip()
 
     @property
     def _study(self) -> Study:
-        return self._current()
+        return self.current()
 
     def overview(self, _: Request) -> Response:
         """Show the progress and label quality of every rater, with advice."""
-        figures = self._sources.quality()
+        figures = self.sources.quality()
         damaged = [
             problem for kind in ("", *KINDS) for problem in self._study.sessions.readable(kind)[1]
         ]
@@ -162,7 +155,7 @@ class _LeadPages:
             _take_step(queue, case, {**form, "by": by})
         except ValueError as error:
             return self._case_page(request, by=by, wrong=f"Not saved: {error}.")
-        address = f"{self._address}/case/{request.path_params['code']}?by={quote(by)}"
+        address = f"{self.start}/case/{request.path_params['code']}?by={quote(by)}"
         return RedirectResponse(address, status_code=303)
 
     def _case_page(self, request: Request, *, by: str, wrong: str = "") -> Response:
@@ -196,14 +189,14 @@ class _LeadPages:
         return self._study.secret_for("case", *case.disagreement.unit)[:16]
 
     def _queue(self, by: str) -> AdjudicationQueue:
-        return self._study.adjudication_queue(self._sources.disagreements, by=by)
+        return self._study.adjudication_queue(self.sources.disagreements, by=by)
 
     def _page(self, template: str, *, status_code: int = 200, **values: object) -> Response:
         page = TEMPLATES.get_template(template).render(
-            address=self._address,
+            address=self.start,
             evaluation=self._study.evaluation.name,
             adjudicators=self._study.evaluation.labelling.adjudicators,
-            is_lead=self._adjudicator is None,
+            is_lead=self.adjudicator is None,
             **values,
         )
         return HTMLResponse(page, status_code=status_code)
