@@ -272,6 +272,8 @@ def _open(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": "false",
             "storage_compatibility_version": _READABLE_FROM,
             "memory_limit": _MEMORY_LIMIT,
+            # Several add numbers in any order, so that figures would differ in their last digits.
+            "threads": "1",
             # By default beside a file whose name begins with "duckdb:", where there is no folder.
             "temp_directory": f"{path}.tmp",
         },
