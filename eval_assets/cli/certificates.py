@@ -61,12 +61,12 @@ def certificates(
         return DONE
     from eval_assets.cli.results import (
         certificates_now,
-        closed_gates,
         outcomes_now,
         plain_row,
         print_certificates,
     )
     from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.shown.gates import why_closed
     from eval_assets.store.connection import connect
     from eval_assets.store.scores import unevaluated_tests
 
@@ -86,12 +86,14 @@ def certificates(
             print_json([plain_row(row) for row in rows])
         else:
             if not (rows or unevaluated_tests(connection)):
-                closed = closed_gates(connection, evaluation, outcomes_now(connection, evaluation))
-                run = f"eval-assets run --data {quote(str(evaluation.folder))}"
-                reason = " ".join(closed) or f"Run {run}, which tests those that pass the gates."
+                outcomes = outcomes_now(connection, evaluation)
+                closed = [of for of in outcomes if of.is_closed]
+                reason = why_closed(closed) if closed else "it takes a whole run"
                 if not evaluation.judges:
-                    reason = "evaluation.yaml declares no judges."
-                click.echo(f"No judge was tested. {reason}")
+                    reason = "evaluation.yaml declares no judges"
+                is_measured = closed and not any(of.unusable for of in closed)
+                step = f"{'gates' if is_measured else 'run'} --data {quote(str(data))}"
+                click.echo(f"No judge was tested: {reason}.\nDo next  eval-assets {step}")
             print_certificates(rows, connection)
     return DONE
 

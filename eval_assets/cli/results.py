@@ -31,7 +31,7 @@ from eval_assets.shown.certificates import (
     certificates_table,
     versions_notes,
 )
-from eval_assets.shown.gates import gates_notes, gates_table
+from eval_assets.shown.gates import gates_notes, gates_table, why_closed
 from eval_assets.shown.irr_json import irr_result
 from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, figures_table, humans_table
 from eval_assets.shown.stored import wordings_table
@@ -151,18 +151,6 @@ def gates_json(
     return [of.to_json(next_step=steps.get(of.gate, "")) for of in outcomes]
 
 
-def closed_gates(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
-) -> list[str]:
-    """Return a sentence for each closed gate: why it is, and what to do."""
-    steps = gate_steps(connection, evaluation, outcomes)
-    return [
-        f"{of.gate} is closed: {of.reason}. {steps.get(of.gate, '')}".rstrip()
-        for of in outcomes
-        if of.is_closed
-    ]
-
-
 def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return the certificates of judges and their validity; empty if there are none."""
     if not database.exists():
@@ -258,8 +246,10 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                         click.echo(line)
                     click.echo(f"Database {database}")
                 case "quiet":
-                    for sentence in closed_gates(connection, evaluation, closed):
-                        click.echo(sentence)
+                    steps = gate_steps(connection, evaluation, closed)
+                    for of in closed:
+                        step = steps.get(of.gate, "")
+                        click.echo(f"{of.gate} is closed: {of.reason}. {step}".rstrip())
             if output != "json":
                 _print_failures(not_run, failed_checks, closed)
     return bool(closed)
@@ -320,12 +310,7 @@ def _print_failures(
             lines = wrapped(f"{check.finding.rstrip('.')}.", first="", rest="")
             click.echo("\n".join(lines))
     if not_run:
-        reason = "raters do not agree enough"
-        if any(of.unusable for of in closed):
-            reason = "agreement is not measured on the current data"
-        elif closed and all(of.gate not in HUMAN_GATES for of in closed):
-            reason = "judges do not agree enough"
-        click.echo(f"Stopped before judge tuning: {reason} (exit code {GATE_CLOSED}).")
+        click.echo(f"Stopped before judge tuning: {why_closed(closed)} (exit code {GATE_CLOSED}).")
 
 
 @contextmanager

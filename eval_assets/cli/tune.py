@@ -209,8 +209,8 @@ def _show(
 def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> Sequence[str]:
     """Return the questions that may be tuned on; print the closed gates if there are none."""
     from eval_assets.agreement.gates.decision import tunable_questions
-    from eval_assets.cli.results import closed_gates
     from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.shown.gates import gates_answer
     from eval_assets.store.gates import stored_gate_outcomes, unread_scores
 
     sources = source_fingerprints(evaluation)
@@ -218,8 +218,8 @@ def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluatio
         click.echo(f"{reason}.", err=True)
         return ()
     outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
-    for sentence in closed_gates(connection, evaluation, outcomes):
-        click.echo(f"Gate {sentence}", err=True)
+    if any(of.is_closed for of in outcomes):
+        click.echo(f"{gates_answer(outcomes)} eval-assets gates says what to do.", err=True)
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 
 

@@ -18,18 +18,21 @@ from eval_assets.wording import (
     planned_text,
 )
 
-_RATERS = {"human": "people", "judge": "the judges"}
+
+def why_closed(closed: Sequence[GateOutcome]) -> str:
+    """Return why these gates are closed, in a few words."""
+    if any(of.unusable for of in closed):
+        return "agreement is not measured on the current data"
+    kinds = {GATES[of.gate].raters for of in closed}
+    return f"{'judges' if kinds == {'judge'} else 'raters'} do not agree enough"
 
 
 def gates_answer(outcomes: Sequence[GateOutcome]) -> str:
     """Return whether judges may be tuned, in one sentence."""
     closed = [of for of in outcomes if of.is_closed]
-    if any(of.unusable for of in closed):
-        return "Judges may not be tuned: agreement is not measured on the current data."
     if closed:
-        raters = dict.fromkeys(_RATERS[GATES[of.gate].raters] for of in closed)
         names = listed([of.gate for of in closed])
-        return f"Judges may not be tuned: {' and '.join(raters)} do not agree enough ({names})."
+        return f"Judges may not be tuned: {why_closed(closed)} ({names})."
     ids = list(dict.fromkeys(of.question_id or "" for gate in outcomes for of in gate.questions))
     tunable = tunable_questions(outcomes, ids)
     if len(tunable) < len(ids):

@@ -18,7 +18,7 @@ def test_gates_as_markdown_are_a_heading_and_one_table(closed_folder: Evaluated)
 
     assert done.returncode == 3
     assert heading == (
-        "### made-up: Judges may not be tuned: people do not agree enough (human_a_hh and "
+        "### made-up: Judges may not be tuned: raters do not agree enough (human_a_hh and "
         "human_alpha)."
     )
     assert blank == ""

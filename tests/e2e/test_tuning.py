@@ -419,10 +419,10 @@ def test_a_jury_is_tested_beside_its_members(planted: Evaluated) -> None:
     weights = json.loads(str(definition))["weights"]["completeness"]
     assert step == "jury"
     assert weights["steady"] > weights["harsh"] > weights["verbose"]
-    # another candidate is another set of candidates: a second reading of five
+    # another candidate is another set of candidates: a second evaluation, of one part fewer
     assert planted.rows("SELECT k, level FROM test_set_uses ORDER BY k") == [
         (1, 0.025 / 5),
-        (2, 0.05 / 6 / 5),
+        (2, 0.05 / 6 / 4),
     ]
 
 

@@ -17,7 +17,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     ("evaluation", "code", "heading"),
     [
         ("sample", 0, "### autonomy-and-agency: Judges may be tuned.\n"),
-        ("contested", 3, "### autonomy-and-agency-contested: Judges may not be tuned: people"),
+        ("contested", 3, "### autonomy-and-agency-contested: Judges may not be tuned: raters"),
         ("broken", 1, ""),
     ],
 )

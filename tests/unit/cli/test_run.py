@@ -141,7 +141,7 @@ def test_the_remedy_of_stale_figures_names_the_folder(
         command.main(["--data", measured.name], standalone_mode=False)
         printed.append(capsys.readouterr().out)
 
-    remedy = "Run eval-assets run --data 'my data'"
+    remedy = "eval-assets run --data 'my data'"
     assert all(remedy in " ".join(text.split()) for text in printed)
     assert "Do next" not in printed[1]
 

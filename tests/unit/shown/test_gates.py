@@ -28,7 +28,7 @@ SVG = "{http://www.w3.org/2000/svg}"
         (Case(), "Judges may be tuned."),
         (
             Case(measured=(Measured(CLARITY, a_hh=0.62),)),
-            "Judges may not be tuned: people do not agree enough (human_a_hh).",
+            "Judges may not be tuned: raters do not agree enough (human_a_hh).",
         ),
         (
             Case(measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.7))),
@@ -36,10 +36,7 @@ SVG = "{http://www.w3.org/2000/svg}"
         ),
         (
             Case(measured=(Measured(CLARITY, alpha=0.4, judge_alpha=0.1),)),
-            (
-                "Judges may not be tuned: people and the judges do not agree enough (human_alpha "
-                "and judge_alpha)."
-            ),
+            "Judges may not be tuned: raters do not agree enough (human_alpha and judge_alpha).",
         ),
     ],
 )
