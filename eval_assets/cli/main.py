@@ -42,7 +42,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "certificates": "List and verify judge certificates.",
     },
     "Results": {
-        "export": "Write a stored table, or verdicts to another tool.",
+        "export": "Write a stored table to a file.",
         "alerts": "Test the alert channels.",
         "mcp": "Offer judging and results to agents, by MCP.",
     },
