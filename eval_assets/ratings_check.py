@@ -265,7 +265,9 @@ def check_readings(
     """
     from eval_assets.readers.ratings import read_ratings
 
-    context = _Context.of(source, options, rules)
+    paths = tuple(source) if isinstance(source, Sequence) else ()
+    title = paths[0].absolute().name.split(".")[0] if paths else "data frame"
+    context = _Context(title, paths, options, rules)
     evaluation = rules.evaluation
     if evaluation is not None and context.is_declared:
         from eval_assets.readers.evaluation.input_files import source_files
@@ -302,15 +304,6 @@ class _Context:
     paths: tuple[Path, ...]
     options: ReadOptions
     rules: CheckRules
-
-    @classmethod
-    def of(
-        cls, source: pd.DataFrame | Sequence[Path], options: ReadOptions, rules: CheckRules
-    ) -> _Context:
-        """Return the context of files or of a data frame."""
-        paths = tuple(source) if isinstance(source, Sequence) else ()
-        title = paths[0].absolute().name.split(".")[0] if paths else "data frame"
-        return cls(title, paths, options, rules)
 
     @property
     def is_declared(self) -> bool:
@@ -396,8 +389,7 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
     )
     reading = _reading(tables, context, assessment, questions, int(is_held_out.sum()))
     option = "" if doubt is None else doubt.option
-    command_of = partial(context.command, option=option)
-    screen = screen_of(reading, assessment, command_of=command_of)
+    screen = screen_of(reading, assessment, command_of=partial(context.command, option=option))
     return CheckResult(screen, option=option)
 
 

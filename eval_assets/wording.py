@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from unicodedata import east_asian_width
 
-from eval_assets.scale import TOLERANCE
+from eval_assets.scale import TOLERANCE, Scale
 
 UNDEFINED = "--"
 _MOST_DECIMALS = 9
@@ -176,15 +176,18 @@ def planned(n: int) -> int:
     return math.ceil(n / unit) * unit
 
 
-def value_text(value: float, words: Sequence[str] = (), values: Sequence[float] = ()) -> str:
+def value_text(value: float, scale: Scale) -> str:
     """Return a rating by its word, or without needless decimals.
 
     Examples:
-        >>> value_text(4.0), value_text(2.5), value_text(1, ["fail", "pass"], [0, 1])
-        ('4', '2.5', 'pass')
+        >>> from eval_assets.scale import LIKERT5
+        >>> value_text(4.0, LIKERT5), value_text(2.5, LIKERT5)
+        ('4', '2.5')
+        >>> value_text(1, Scale.from_words("fail", "pass"))
+        'pass'
     """
-    if words and value in values:
-        return words[list(values).index(value)]
+    if scale.words and scale.values and value in scale.values:
+        return scale.words[scale.values.index(value)]
     return f"{round(value, 2):g}"
 
 

@@ -42,15 +42,33 @@ def executor_name() -> str:
 
 
 def executor() -> dg.ExecutorDefinition:
-    """Return the executor that EVAL_EXECUTOR names.
+    """Return the executor that EVAL_EXECUTOR names; Celery's checks the broker before a run.
 
     Raises:
         InputError: If there is no such executor, or it is not installed.
     """
     name = executor_name()
-    if name == "celery":
-        return _celery()
-    return dg.multiprocess_executor if name == "multiprocess" else dg.in_process_executor
+    if name != "celery":
+        return dg.multiprocess_executor if name == "multiprocess" else dg.in_process_executor
+    try:
+        from dagster_celery.executor import CELERY_CONFIG, celery_executor
+    except ModuleNotFoundError:
+        raise _unusable(_NOT_INSTALLED, _INSTALL) from None
+
+    def checked(init_context: dg.InitExecutorContext) -> dg.Executor:
+        require_broker()
+        make = celery_executor.executor_creation_fn
+        assert make is not None  # noqa: S101 - of an optional type in Dagster
+        return make(init_context)
+
+    # RabbitMQ does not store results of steps, but passes them on.
+    backend = "rpc://" if _broker().startswith("amqp") else _broker()
+    return dg.ExecutorDefinition(
+        name="celery",
+        config_schema=CELERY_CONFIG,
+        requirements=dg.multiple_process_executor_requirements(),
+        executor_creation_fn=checked,
+    ).configured({"broker": _broker(), "backend": backend, "config_source": _SETTINGS})
 
 
 def require_broker() -> None:
@@ -74,29 +92,6 @@ def require_broker() -> None:
                 f"EVAL_BROKER: {connection.as_uri()} does not answer ({str(error).rstrip('.')})"
             )
             raise _unusable(message, "Start the broker, or unset EVAL_EXECUTOR") from error
-
-
-def _celery() -> dg.ExecutorDefinition:
-    """Return Dagster's Celery executor, which checks the broker before a run."""
-    try:
-        from dagster_celery.executor import CELERY_CONFIG, celery_executor
-    except ModuleNotFoundError:
-        raise _unusable(_NOT_INSTALLED, _INSTALL) from None
-
-    def checked(init_context: dg.InitExecutorContext) -> dg.Executor:
-        require_broker()
-        make = celery_executor.executor_creation_fn
-        assert make is not None  # noqa: S101 - of an optional type in Dagster
-        return make(init_context)
-
-    # RabbitMQ does not store results of steps, but passes them on.
-    backend = "rpc://" if _broker().startswith("amqp") else _broker()
-    return dg.ExecutorDefinition(
-        name="celery",
-        config_schema=CELERY_CONFIG,
-        requirements=dg.multiple_process_executor_requirements(),
-        executor_creation_fn=checked,
-    ).configured({"broker": _broker(), "backend": backend, "config_source": _SETTINGS})
 
 
 def _broker() -> str:

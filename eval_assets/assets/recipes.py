@@ -131,7 +131,7 @@ def asset(
     shows: Sequence[str] = (),
     asks_models: bool = False,
 ) -> Callable[[Body], Recipe]:
-    """Make a recipe of an asset with the name of the function.
+    """Make a recipe of an asset with the name of the function, whose docstring describes it.
 
     The function returns metadata of the table that it stored, or a whole result.
 
@@ -155,9 +155,18 @@ def asset(
             return materialized(values["folder"], name, returned)
 
         def make(target: EvaluationTarget) -> dg.AssetsDefinition:
+            key = target.folder.key
+            spec = dg.AssetSpec(
+                key(name),
+                deps=[key(dep if isinstance(dep, str) else dep.name) for dep in deps],
+                group_name=target.group(group),
+                kinds=kinds,
+                description=inspect.getdoc(body),
+                automation_condition=up_to_date(*map(key, shows)) if target.automation else None,
+            )
             return dg.multi_asset(
                 name=target.step(name),  # of `asset`, it would follow from the key
-                specs=[_spec(target, body, group=group, kinds=kinds, deps=deps, shows=shows)],
+                specs=[spec],
                 required_resource_keys={target.resource},
                 pool=target.pool if asks_models else None,
                 op_tags={"dagster/priority": "-1"} if shows else {},
@@ -225,25 +234,3 @@ def check_step(
         can_subset=True,
         required_resource_keys={target.resource},
     )(target.bound(results, dg.AssetCheckExecutionContext))
-
-
-def _spec(  # noqa: PLR0913 - the properties of an asset
-    target: EvaluationTarget,
-    body: Body,
-    *,
-    group: str,
-    kinds: set[str],
-    deps: Sequence[Dependency],
-    shows: Sequence[str] = (),
-) -> dg.AssetSpec:
-    """Return the spec of an asset, which the docstring of its function describes."""
-    return dg.AssetSpec(
-        target.folder.key(body.__name__),
-        deps=[target.folder.key(dep if isinstance(dep, str) else dep.name) for dep in deps],
-        group_name=target.group(group),
-        kinds=kinds,
-        description=inspect.getdoc(body),
-        automation_condition=up_to_date(*map(target.folder.key, shows))
-        if target.automation
-        else None,
-    )

@@ -12,9 +12,7 @@ import numpy as np
 
 from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
 from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.agreement.judge_comparison import (
-    JudgeScores,
-)
+from eval_assets.agreement.judge_comparison import JudgeScores
 from eval_assets.figures import HumanFigures
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.next_step import folder_command, gate_step

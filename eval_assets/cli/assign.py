@@ -202,14 +202,14 @@ def _report(
     if not added:
         click.echo(f"Nothing to add: {path} holds all that the plan asks for.")
         return
-    purposes = ["shared", "single", "repeat"]
     counts = Counter((item.rater_id, item.purpose) for item in added)
-    columns = [purpose for purpose in purposes if any(item.purpose == purpose for item in added)]
+    purposes = {item.purpose for item in added}
+    columns = [purpose for purpose in ("shared", "single", "repeat") if purpose in purposes]
     planned_questions = plan.question_id or "every question"
     click.echo(f"Added to {path}, round {plan.round}, {planned_questions}:")
     click.echo(f"  {'rater':20}" + "".join(f"{purpose:>10}" for purpose in columns))
     for rater in plan.raters:
-        click.echo(f"  {rater:20}" + "".join(f"{counts[rater, p]:>10}" for p in columns))  # type: ignore[index]
+        click.echo(f"  {rater:20}" + "".join(f"{counts[rater, p]:>10}" for p in columns))
     strata = f" within each {' and '.join(stratify)}" if stratify else ""
     sizes = ", the same number of each" if stratify and plan.allocation == "equal" else ""
     click.echo(f"Responses are drawn at random{strata}{sizes}.")

@@ -94,11 +94,8 @@ def label(  # noqa: PLR0913 - one parameter per option
                 raise click.UsageError(f"{session_id} is about {session.key.question_id}.")
             _print_session(session, dimension=name, as_format=as_format)
             return DONE
-        rater, dimension, run_id = (
-            session.key.rater_id,
-            session.key.question_id,
-            session.key.run_id,
-        )
+        key = session.key
+        rater, dimension, run_id = key.rater_id, key.question_id, key.run_id
     queue = _queue(study, rater=rater, dimension=dimension, run_id=run_id)
     if not is_terminal():
         click.echo(

@@ -125,10 +125,12 @@ def materialize(
 def _selected(
     select: str | None, folder: EvaluationFolder, job: dg.JobDefinition
 ) -> AbstractSet[dg.AssetKey]:
-    """Return the assets that `--select` names; raise UsageError for an unknown one."""
+    """Return the assets that `--select` names, else all; raise UsageError for an unknown one."""
     graph = job.asset_layer.asset_graph
+    if select is None:
+        return all_assets(folder).materializable().resolve(graph)
     try:
-        return _selection(select, folder).resolve(graph)
+        return reduce(or_, (_named(of.strip(), folder) for of in select.split(","))).resolve(graph)
     except dg.DagsterError:
         known_names = sorted(key.path[-1] for key in graph.get_all_asset_keys())
         raise click.UsageError(
@@ -209,13 +211,6 @@ def _database_is_damaged(events: Sequence[dg.DagsterEvent]) -> bool:
         for failure in failures
         if failure is not None and "database_is_damaged" in failure.metadata
     )
-
-
-def _selection(select: str | None, folder: EvaluationFolder) -> dg.AssetSelection:
-    """Return the assets that `--select` names; all of the evaluation without it."""
-    if select is None:
-        return all_assets(folder).materializable()
-    return reduce(or_, (_named(part.strip(), folder) for part in select.split(",")))
 
 
 def _named(part: str, folder: EvaluationFolder) -> dg.AssetSelection:

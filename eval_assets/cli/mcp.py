@@ -52,7 +52,6 @@ def make_server(data: Path, database: Path) -> FastMCP:
     from eval_assets.readers.evaluation.read import read_evaluation
 
     server: FastMCP = FastMCP("eval-assets", instructions="Can this LLM judge be trusted?")
-    read_only = {"readOnlyHint": True}
 
     def ask(query_id: int, query: str, docs: list[dict[str, Any]]) -> dict[str, Any]:
         """Ask two judges how relevant each document is to a query, from 0 to 1, and store it.
@@ -92,7 +91,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
 
     server.tool(ask, name="store_dual_judge_scores")
     for tool in (human_agreement, gates, certificates):
-        server.tool(tool, annotations=read_only)
+        server.tool(tool, annotations={"readOnlyHint": True})
     return server
 
 

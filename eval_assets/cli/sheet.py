@@ -59,22 +59,21 @@ def sheet(  # noqa: PLR0913 - one parameter per option
     from eval_assets.cli.study_files import read_study
     from eval_assets.labelling.rubric_versions import reworded_questions
 
-    files = read_study(data, database=resolve_database(data, database))
-    excluded: Units = {}
-    if needed:
-        excluded = _units_without_need(files, data, database)
+    path = resolve_database(data, database)
+    files = read_study(data, database=path)
+    excluded = _units_without_need(files, path) if needed else {}
     chosen = raters or files.study.raters or ("",)
     unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]
     if unknown:
         raise click.UsageError(f"{', '.join(unknown)} is not a rater here.")
-    reworded = reworded_questions(files.evaluation.rubric, _wordings(data, database))
+    reworded = reworded_questions(files.evaluation.rubric, _wordings(data, path))
     _write_sheets(
         files, chosen, to or data / "labels", new=new, excluded=excluded, reworded=reworded
     )
     return DONE
 
 
-def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> Units:
+def _units_without_need(files: StudyFiles, database: Path) -> Units:
     """Return units that a certified judge scores or that anyone rated, and print their numbers.
 
     Raises:
@@ -84,10 +83,10 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
     from eval_assets.store.tuned_judges import units_of_fit_judges, units_with_every_score
     from eval_assets.wording import counted
 
-    path = resolve_database(data, database)
     fit, scored = dict[str, frozenset[str]](), dict[str, frozenset[str]]()
-    if path.exists():
-        with connect(path, folder=data, is_reading=True) as connection:
+    if database.exists():
+        folder = files.evaluation.folder
+        with connect(database, folder=folder, is_reading=True) as connection:
             fit, scored = units_of_fit_judges(connection), units_with_every_score(connection)
     if not (fit or files.study.covered):
         raise click.UsageError("No judge is certified for all or a part of the responses.")
@@ -112,14 +111,13 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
     return excluded
 
 
-def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
-    path = resolve_database(data, database)
-    if not path.exists():
+def _wordings(data: Path, database: Path) -> Sequence[RubricWording]:
+    if not database.exists():
         return ()
     from eval_assets.cli.study_files import stored_wordings
     from eval_assets.store.connection import connect
 
-    with connect(path, folder=data, is_reading=True) as connection:
+    with connect(database, folder=data, is_reading=True) as connection:
         return stored_wordings(connection)
 
 

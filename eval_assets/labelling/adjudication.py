@@ -255,7 +255,8 @@ class AdjudicationQueue:
         cases = []
         for disagreement in self.disagreements():
             response = self.responses.get(disagreement.response_id)
-            if response is None or self._has_rated(disagreement):
+            is_own = self.by.casefold() in map(str.casefold, disagreement.ratings)
+            if response is None or is_own:
                 continue
             question = self.evaluation.question(disagreement.question_id)
             key = SessionKey(rater_id=self.by, question_id=question.id)
@@ -272,9 +273,6 @@ class AdjudicationQueue:
                 )
             )
         return sorted(cases, key=lambda case: case.decision is not None)
-
-    def _has_rated(self, disagreement: Disagreement) -> bool:
-        return self.by.casefold() in map(str.casefold, disagreement.ratings)
 
     def rate(self, case: Case, value: float, *, at: datetime) -> None:
         """Store the adjudicator's own rating, given before seeing any other.

@@ -179,11 +179,10 @@ def assign(
     free = {
         response: stratum for response, stratum in strata.items() if response not in main_responses
     }
-    chosen = stratified_sample(
-        free, n=_room(plan, n_free=len(free), main=main), allocation=plan.allocation, seed=plan.seed
-    )
-    n_shared = round(plan.overlap * len(chosen))
     loads = Counter(assignment.rater_id for assignment in main)
+    room = _room(plan, n_free=len(free), n_main=len(main_responses), loads=loads)
+    chosen = stratified_sample(free, n=room, allocation=plan.allocation, seed=plan.seed)
+    n_shared = round(plan.overlap * len(chosen))
     pairs = shared_responses(main)
     by_rater: dict[str, list[Assignment]] = {rater: [] for rater in plan.raters}
     for index, response in enumerate(chosen):
@@ -377,16 +376,12 @@ def stratified_sample(
     return [response for _, _, response in sorted(places)]
 
 
-def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> int:
+def _room(plan: AssignmentPlan, *, n_free: int, n_main: int, loads: Counter[str]) -> int:
     room = n_free
     if plan.n_responses is not None:
-        room = min(
-            room, max(0, plan.n_responses - len({assignment.response_id for assignment in main}))
-        )
+        room = min(room, max(0, plan.n_responses - n_main))
     if plan.per_rater is not None:
-        heaviest = max(
-            sum(assignment.rater_id == rater for assignment in main) for rater in plan.raters
-        )
+        heaviest = max(loads[rater] for rater in plan.raters)
         per_response = plan.overlap + (1 - plan.overlap) * plan.raters_per_response / len(
             plan.raters
         )

@@ -94,16 +94,13 @@ class CalibrationRound:
     @property
     def is_passed(self) -> bool:
         """Whether the result reaches the pass mark."""
-        return self.result.is_complete and self.result.n_right >= self._least
+        least = self.pass_mark * self.result.n_units - TOLERANCE
+        return self.result.is_complete and self.result.n_right >= least
 
     @property
     def is_failed(self) -> bool:
         """Whether the result is below the pass mark."""
         return self.result.is_complete and not self.is_passed
-
-    @property
-    def _least(self) -> float:
-        return self.pass_mark * self.result.n_units - TOLERANCE
 
     def progress(self) -> str:
         """Return the state of the round, for the lead."""

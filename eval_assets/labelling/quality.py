@@ -1,7 +1,7 @@
 """Label quality: figures by question and rater, with advice, and answers that do not count."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
@@ -194,7 +194,10 @@ def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
     by_key = {session.key: session for session in sessions}
     for session in by_key.values():
         if session.key.kind:
-            rows += _after_discussion(by_key.get(replace(session.key, kind="")), session)
+            regular = by_key.get(replace(session.key, kind=""))
+            for label in session.labels:
+                before = regular.by_unit.get(label.unit) if regular else None
+                rows.append(_row(session, "discussion", before.rating if before else None, label))
             continue
         first = {label.response_id: label for label in session.labels if not label.is_repeat}
         for label in session.labels:
@@ -210,12 +213,6 @@ def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS)).astype(
         {"before": float, "after": float}
     )
-
-
-def _after_discussion(before: Session | None, session: Session) -> Iterator[dict[str, object]]:
-    for label in session.labels:
-        first = before.by_unit.get(label.unit) if before else None
-        yield _row(session, "discussion", first.rating if first else None, label)
 
 
 def _row(session: Session, kind: str, before: float | None, after: Label) -> dict[str, object]:

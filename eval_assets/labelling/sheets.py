@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from eval_assets.labelling.keyed_codes import KeyedCodes
     from eval_assets.labelling.rater_queue import WorkUnit
-    from eval_assets.labelling.rater_view import EarlierTurn
 
 SHEET_COLUMNS = (
     "indicator_id",
@@ -78,7 +77,8 @@ def sheet_text(
     columns = [
         *SHEET_COLUMNS,
         *([] if is_named else ["response_id"]),
-        *(["question_id"] if _needs_question(units) else []),
+        # Of one question alone, it follows from the response.
+        *(["question_id"] if any(len(unit.response.questions) > 1 for unit in units) else []),
         *(["round"] if any(unit.key.round > 1 for unit in units) else []),
         *(["guideline_hash"] if any(unit.question.id in reworded for unit in units) else []),
         *([] if _holds_all_turns(units) else ["history"]),
@@ -102,17 +102,15 @@ def sheet_text(
             "question_id": unit.question.id,
             "round": unit.key.round,
             "guideline_hash": guideline_hash(unit.question),
-            "history": _history(unit.response.earlier),
+            "history": "\n\n".join(
+                f"Prompt: {turn.prompt}\nResponse: {turn.response}"
+                for turn in unit.response.earlier
+            ),
             "score": None,
         }
         cells |= dict.fromkeys(hide)
         writer.writerow([_cell(cells[column]) for column in columns])
     return text.getvalue()
-
-
-def _needs_question(units: Sequence[WorkUnit]) -> bool:
-    """Return whether the question of a row does not follow from its response."""
-    return any(len(unit.response.questions) > 1 for unit in units)
 
 
 def _place_by_conversation(
@@ -145,10 +143,6 @@ def _holds_all_turns(units: Sequence[WorkUnit]) -> bool:
         for unit in units
         for n in range(len(unit.response.earlier))
     )
-
-
-def _history(earlier: Sequence[EarlierTurn]) -> str:
-    return "\n\n".join(f"Prompt: {turn.prompt}\nResponse: {turn.response}" for turn in earlier)
 
 
 def write_sheet(path: Path, text: str) -> None:

@@ -122,9 +122,7 @@ def labels_sentence(plan: Plan) -> str:
     if plan.groups_if_equal is None:
         return ""
     equal, at_gap = (
-        None
-        if n_groups is None
-        else _responses_and_labels(n_groups, plan.responses_per_group, plan.labels_per_group)
+        None if n_groups is None else _responses_and_labels(n_groups, plan)
         for n_groups in (plan.groups_if_equal, plan.groups_at_gap)
     )
     words = f"at the level of the next evaluation a judge equal to people takes {equal} in all"
@@ -133,12 +131,10 @@ def labels_sentence(plan: Plan) -> str:
     return f"{words}, this one at its gap on train and dev {at_gap}"
 
 
-def _responses_and_labels(
-    n_groups: int, responses_per_group: float, labels_per_group: float
-) -> str:
+def _responses_and_labels(n_groups: int, plan: Plan) -> str:
     """Return the rated responses and labels that so many groups in the test come with."""
-    n_responses = planned(math.ceil(n_groups * responses_per_group))
-    n_labels = planned(math.ceil(n_groups * labels_per_group))
+    n_responses = planned(math.ceil(n_groups * plan.responses_per_group))
+    n_labels = planned(math.ceil(n_groups * plan.labels_per_group))
     return f"about {n_responses:,} rated responses ({n_labels:,} labels)"
 
 

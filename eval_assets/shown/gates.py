@@ -1,7 +1,7 @@
 """Gates: whether judges may be tuned, and the figures that say so."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
 from eval_assets.agreement.gates.declarations import GATES
@@ -43,27 +43,38 @@ def gates_answer(outcomes: Sequence[GateOutcome]) -> str:
 
 def gates_table(outcomes: Sequence[GateOutcome]) -> Table:
     """Return each figure beside its minimum, overall only where there are several questions."""
+    states = [
+        (of, verdict_cell(Verdict.NOT_MEASURED if outcome.unusable else of.state))
+        for outcome in outcomes
+        for of in figures_of(outcome)
+    ]
+    return _table("Gates", states, value="value", last=Column("state", "state"))
+
+
+def _table(
+    name: str, figures: Iterable[tuple[GateVerdict, Cell]], *, value: str, last: Column
+) -> Table:
+    """Return each figure beside its minimum, with a last cell."""
     columns = (
         Column("gate", "gate"),
         Column("question", "question"),
-        Column("value", "value", is_number=True),
+        Column("value", value, is_number=True),
         Column("interval", "95% CI", is_number=True),
         Column("minimum", "needs", is_number=True),
-        Column("state", "state"),
+        last,
     )
     rows = tuple(
         (
-            text_cell(outcome.gate),
+            text_cell(of.gate),
             text_cell(of.question_id or ALL_QUESTIONS),
             _value_cell(of),
-            Cell(_interval(of)),
+            Cell(_statistic(of).interval_text(of.low, of.high, minimum=of.minimum)),
             Cell(_minimum(of), of.minimum),
-            verdict_cell(Verdict.NOT_MEASURED if outcome.unusable else of.state),
+            cell,
         )
-        for outcome in outcomes
-        for of in figures_of(outcome)
+        for of, cell in figures
     )
-    return Table("Gates", columns, rows)
+    return Table(name, columns, rows)
 
 
 def figures_of(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
@@ -79,10 +90,6 @@ def _value_cell(of: GateVerdict) -> Cell:
 
 def _statistic(of: GateVerdict) -> Statistic:
     return GATES[of.gate].statistic
-
-
-def _interval(of: GateVerdict) -> str:
-    return _statistic(of).interval_text(of.low, of.high, minimum=of.minimum)
 
 
 def _minimum(of: GateVerdict) -> str:
@@ -128,28 +135,13 @@ def gates_plot(outcome: GateOutcome) -> Plot:
 
 def plan_table(outcomes: Sequence[GateOutcome]) -> Table:
     """Return how many more responses settle each figure in four of five studies."""
-    columns = (
-        Column("gate", "gate"),
-        Column("question", "question"),
-        Column("value", "now", is_number=True),
-        Column("interval", "95% CI", is_number=True),
-        Column("minimum", "needs", is_number=True),
-        Column("n_more", "more responses"),
-    )
-    rows = tuple(
-        (
-            text_cell(outcome.gate),
-            text_cell(of.question_id or ALL_QUESTIONS),
-            _value_cell(of),
-            Cell(_interval(of)),
-            Cell(_minimum(of), of.minimum),
-            Cell(_more(of), of.n_more(of.minimum)),
-        )
+    numbers = [
+        (of, Cell(_more(of), of.n_more(of.minimum)))
         for outcome in outcomes
         if not outcome.unusable
         for of in figures_of(outcome)
-    )
-    return Table("Plan", columns, rows)
+    ]
+    return _table("Plan", numbers, value="now", last=Column("n_more", "more responses"))
 
 
 def plan_answer(outcomes: Sequence[GateOutcome]) -> str:

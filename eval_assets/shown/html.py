@@ -154,11 +154,12 @@ def axis_plot(axis: Axis, rows: Sequence[Row]) -> str:
     if not math.isnan(axis.minimum):
         head = _texts([(axis.minimum, f"needs {axis.minimum_text}", "minimum")], axis)
         parts.append(f"<span></span>{head}<span></span>")
-    parts += [
-        f'<span class="label">{escape(row.label)}{_remark(row)}</span>{_strip(row, axis)}'
-        f'<span class="value">{_number(row.text)}</span>'
-        for row in rows
-    ]
+    for row in rows:
+        remark = f" <small>{escape(row.remark)}</small>" if row.remark else ""
+        parts.append(
+            f'<span class="label">{escape(row.label)}{remark}</span>{_strip(row, axis)}'
+            f'<span class="value">{_number(row.text)}</span>'
+        )
     ticks = _texts([(place, text, "tick") for place, text in axis.ticks], axis)
     parts.append(f"<span></span>{ticks}<span></span>")
     return f'<div class="plot">{"".join(parts)}</div>'
@@ -196,13 +197,12 @@ def _strip(row: Row, axis: Axis) -> str:
         parts += [_tick(end, axis, name="end", reach=4) for end in (row.low, row.high)]
     if not math.isnan(row.value):
         x = _percent(axis.place(row.value))
-        shape = (
+        parts.append(
             f'<svg x="{x}" y="{_MIDDLE}" overflow="visible">'
             f'<path class="mark{state}" d="M0-5.4 4.6 0 0 5.4-4.6 0z"/></svg>'
             if row.mark is Mark.PEOPLE
             else f'<circle class="mark{state}" cx="{x}" cy="{_MIDDLE}" r="4.4"/>'
         )
-        parts.append(shape)
     return (
         f'<svg class="strip {row.mark.value}{" named" if row.remark else ""}" width="100%" '
         f'height="{_HEIGHT}" aria-hidden="true">'
@@ -242,10 +242,6 @@ def _next(screen: Screen) -> str:
         f'<p class="do">{escape(step.sentence)}</p><p>{escape(step.reason)}</p>{examples}</div>'
         f"{command}</section>"
     )
-
-
-def _remark(row: Row) -> str:
-    return f" <small>{escape(row.remark)}</small>" if row.remark else ""
 
 
 def _widest(widest: SplitItems) -> str:

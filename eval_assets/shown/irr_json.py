@@ -66,15 +66,10 @@ def irr_result(  # noqa: PLR0913 - what was measured, and what follows
     }
     structure = _structure(humans)
     error = _why_insufficient(structure)
-    decisive = _decisive([outcome.overall for outcome in gates])
     closed = [outcome for outcome in gates if outcome.is_closed]
-    if closed:
-        decisive = closed[0].overall
-    pairwise = [
-        metric["pairwise_agreement"]
-        for metric in metrics.values()
-        if metric["pairwise_agreement"] is not None
-    ]
+    decisive = _decisive([outcome.overall for outcome in closed[:1] or gates])
+    scores = [metric["pairwise_agreement"] for metric in metrics.values()]
+    pairwise = [score for score in scores if score is not None]
     mean_pairwise = None if error or not pairwise else round(sum(pairwise) / len(pairwise), 1)
     overall = next((row.a_hh.value for row in agreement if row.scope is Scope.OVERALL), math.nan)
     return {

@@ -100,16 +100,9 @@ def _block(block: Block) -> list[str]:
 
 def table_markdown(table: Table) -> str:
     """Return a table, numbers aligned right, with its caption below."""
-    head = [column.title for column in table.columns]
+    head = [escape_markdown(column.title) for column in table.columns]
     rule = ["---:" if column.is_number else "---" for column in table.columns]
-    rows = [[cell.text for cell in row] for row in table.rows]
-    lines = [
-        f"| {' | '.join(line)} |"
-        for line in (
-            list(map(escape_markdown, head)),
-            rule,
-            *(list(map(escape_markdown, row)) for row in rows),
-        )
-    ]
+    rows = [[escape_markdown(cell.text) for cell in row] for row in table.rows]
+    lines = [f"| {' | '.join(line)} |" for line in (head, rule, *rows)]
     caption = f"\n\n{escape_markdown(table.caption)}" if table.caption else ""
     return "\n".join(lines) + caption

@@ -273,10 +273,8 @@ def _revision(labels: LabelAgreement, words: Words) -> str:
 
 
 def _cause(labels: LabelAgreement, words: Words) -> str:
-    if labels.cause is None:
-        return ""
-    text = cause_text(labels.question, labels.cause, words)
-    return f"{text}."
+    cause = labels.cause
+    return "" if cause is None else f"{cause_text(labels.question, cause, words)}."
 
 
 def _after_revision(labels: LabelAgreement) -> int:
@@ -324,10 +322,9 @@ def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int]
         )
     best = judges[0]
     on = f" on {best.question.id}" if len(assessment.labels) > 1 else ""
-    if best.verdict is Verdict.PASS:
-        step = _use(best, on, words, n_ratings=sum(of.n_ratings for of in assessment.labels))
-        return replace(step, question=best.question.id, judge=best.judge)
     match best.finding:
+        case _ if best.verdict is Verdict.PASS:
+            step = _use(best, on, words, n_ratings=sum(of.n_ratings for of in assessment.labels))
         case _ if best.tested is None and best.planned is not None and best.planned.n_units:
             step = _enlarge(best, on, words, n_items=assessment.labels[0].n_units)
         case JudgeFinding.UNTESTED:
@@ -352,21 +349,23 @@ def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int]
 
 def _nearness(comparison: JudgeComparison) -> tuple[bool, float, int, float]:
     """Return how much more a judge needs, to choose the nearest to use of several."""
-    tested = comparison.tested
-    share = 1.0 if tested is None or tested.share is None else tested.share
     n_groups = comparison.groups_as_measured or comparison.groups_if_equal
     return (
         comparison.verdict is not Verdict.PASS,
-        -share,
+        -_share(comparison),
         _ORDER.index(comparison.finding),
         math.inf if n_groups is None else n_groups,
     )
 
 
+def _share(comparison: JudgeComparison) -> float:
+    """Return the share of the items on which a judge passes, if it does."""
+    tested = comparison.tested
+    return 1.0 if tested is None or tested.share is None else tested.share
+
+
 def _use(best: JudgeComparison, on: str, words: Words, *, n_ratings: int) -> NextStep:
-    share = 1.0
-    if best.tested is not None and best.tested.share is not None:
-        share = best.tested.share
+    share = _share(best)
     n = round(share * best.n_scored)
     part = f"each {words.item} it scores"
     if share < 1:

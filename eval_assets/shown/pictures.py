@@ -31,7 +31,9 @@ def plot_image(plot: Plot) -> str:
         end = height - _ROW
         parts.append(f'<line class="minimum" x1="{x}" x2="{x}" y1="22" y2="{end}"/>')
     for number, row in enumerate(plot.rows, start=1):
-        parts += _row(row, y=number * _ROW + _ROW / 2, place=[*map(place, _values(row))])
+        ends = (row.low, row.high) if row.has_interval else (row.value, row.value)
+        places = [*map(place, (row.value, *ends))]
+        parts += _row(row, y=number * _ROW + _ROW / 2, places=places)
     for value, text in axis.ticks:
         anchor = "start" if value <= axis.low else "end" if value >= axis.high else "middle"
         parts.append(
@@ -45,14 +47,9 @@ def plot_image(plot: Plot) -> str:
     )
 
 
-def _values(row: Row) -> tuple[float, float, float]:
-    ends = (row.low, row.high) if row.has_interval else (row.value, row.value)
-    return (row.value, *ends)
-
-
-def _row(row: Row, *, y: float, place: list[float]) -> list[str]:
+def _row(row: Row, *, y: float, places: list[float]) -> list[str]:
     """Return label, axis, interval, mark and value of a row."""
-    value, low, high = place
+    value, low, high = places
     mark = "judge" if row.mark is Mark.JUDGE else "people"
     parts = [
         f'<text x="0" y="{y + 4}">{escape(row.label)}</text>',

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.judge_comparison import HeldOutTest, JudgeComparison, JudgeFinding
-from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
+from eval_assets.agreement.label_agreement import WideDisagreement
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.shown.blocks import (
     Cell,
@@ -208,18 +208,15 @@ class Screen:
             *(Column(judge, judge) for judge in judges),
         )
         rows = []
-        for row in self.labels.rows:
-            label = next(
-                (of.question.id for of in self.assessment.labels if of.question.id == row.label),
-                self.assessment.labels[0].question.id,
-            )
+        for labels, row in zip(self.assessment.labels, self.labels.rows, strict=True):
+            name = labels.question.id
             verdicts = (
-                next((of.verdict for of in of_judge if of.question.id == label), None)
+                next((of.verdict for of in of_judge if of.question.id == name), None)
                 for of_judge in judges.values()
             )
             rows.append(
                 (
-                    text_cell(label),
+                    text_cell(name),
                     Cell(row.text, or_none(row.value)),
                     text_cell(row.interval),
                     *(
@@ -293,7 +290,7 @@ def disagreement_of(disagreement: WideDisagreement, item: ItemText, *, several: 
         several: Whether there are several questions.
     """
     question = disagreement.question
-    words, values = question.scale.words or (), question.scale.values or ()
+    values = question.scale.values or ()
     raters: dict[float, list[str]] = {}
     for rater, value in sorted(disagreement.ratings, key=lambda of: of[1]):
         raters.setdefault(value, []).append(rater)
@@ -307,7 +304,7 @@ def disagreement_of(disagreement: WideDisagreement, item: ItemText, *, several: 
         prompt=shortened(item.prompt, _LONGEST_PROMPT),
         text=text,
         votes=tuple(
-            (value_text(value, words, values), tuple(raters.get(value, ()))) for value in displayed
+            (value_text(value, question.scale), tuple(raters.get(value, ()))) for value in displayed
         ),
     )
 
@@ -398,7 +395,18 @@ def _labels_answer(assessment: Assessment, words: Words) -> ScreenAnswer:
     is_measured = not (
         assessment.outdated_because or math.isnan(deciding.deciding.value + deciding.deciding.low)
     )
-    rows = tuple(_label_row(of, words.people if is_one else of.question.id) for of in labels)
+    rows = tuple(
+        Row(
+            words.people if is_one else of.question.id,
+            of.deciding.value,
+            deciding_texts(of)[0],
+            low=of.deciding.low,
+            high=of.deciding.high,
+            minimum=of.minimum,
+            verdict=of.verdict,
+        )
+        for of in labels
+    )
     minimum = deciding.minimum
     return ScreenAnswer(
         LABELS_QUESTION,
@@ -412,48 +420,31 @@ def _labels_answer(assessment: Assessment, words: Words) -> ScreenAnswer:
     )
 
 
-def _label_row(labels: LabelAgreement, label: str) -> Row:
-    figure = labels.deciding
-    return Row(
-        label,
-        figure.value,
-        deciding_texts(labels)[0],
-        low=figure.low,
-        high=figure.high,
-        minimum=labels.minimum,
-        verdict=labels.verdict,
-    )
-
-
 def _tested_answer(
     answer: ScreenAnswer, judge: str, tested: HeldOutTest, words: Words
 ) -> ScreenAnswer:
     answer = replace(answer, share=1.0 if tested.share is None else tested.share)
     if math.isnan(tested.kappa):
         return answer
-    minimum = figure_text(tested.minimum)
-    label = judge if tested.share is None else f"{judge} + people"
-    rows = (
-        Row("people", tested.kappa_people, figure_text(tested.kappa_people)),
-        Row(
-            label,
-            tested.kappa,
-            figure_text(tested.kappa, limits=[tested.minimum]),
-            Mark.JUDGE,
-            low=tested.low,
-            high=tested.high,
-            minimum=tested.minimum,
-            verdict=tested.verdict,
-            is_tested=True,
-        ),
+    row = Row(
+        judge if tested.share is None else f"{judge} + people",
+        tested.kappa,
+        figure_text(tested.kappa, limits=[tested.minimum]),
+        Mark.JUDGE,
+        low=tested.low,
+        high=tested.high,
+        minimum=tested.minimum,
+        verdict=tested.verdict,
     )
-    n = counted(tested.n_units, words.item)
-    return replace(
-        answer,
-        rows=rows,
-        axis=agreement_axis(rows, minimum=tested.minimum, minimum_text=minimum),
-        note=f"Held-out test: {n}. Bar: the interval that decides.",
-    )
+    note = f"Held-out test: {counted(tested.n_units, words.item)}"
+    return _beside_people(answer, tested.kappa_people, row, note)
+
+
+def _beside_people(answer: ScreenAnswer, people: float, judge: Row, note: str) -> ScreenAnswer:
+    """Return an answer with people's agreement drawn above a judge's."""
+    rows = (Row("people", people, figure_text(people)), judge)
+    axis = agreement_axis(rows, minimum=judge.minimum, minimum_text=figure_text(judge.minimum))
+    return replace(answer, rows=rows, axis=axis, note=f"{note}. Bar: the interval that decides.")
 
 
 def _judge_answer(judge: str, comparisons: Sequence[JudgeComparison], words: Words) -> ScreenAnswer:
@@ -467,25 +458,19 @@ def _judge_answer(judge: str, comparisons: Sequence[JudgeComparison], words: Wor
         return _tested_answer(answer, judge, comparison.tested, words)
     if compared is not None and comparison.gap is not None and comparison.has_interval:
         people, gap = compared.people.value, comparison.gap
-        minimum = people - comparison.margin
-        rows: tuple[Row, ...] = (
-            Row("people", people, figure_text(people)),
-            Row(
-                judge,
-                compared.judge.value,
-                figure_text(compared.judge.value),
-                Mark.JUDGE,
-                low=people + gap.low,
-                high=people + gap.high,
-                minimum=minimum,
-                verdict=comparison.verdict,
-                is_tested=comparison.is_decisive,
-            ),
+        row = Row(
+            judge,
+            compared.judge.value,
+            figure_text(compared.judge.value),
+            Mark.JUDGE,
+            low=people + gap.low,
+            high=people + gap.high,
+            minimum=people - comparison.margin,
+            verdict=comparison.verdict,
+            is_tested=comparison.is_decisive,
         )
-        axis = agreement_axis(rows, minimum=minimum, minimum_text=figure_text(minimum))
-        n = counted(comparison.n_compared, words.item)
-        note = f"Agreement beyond chance on {n}. Bar: the interval that decides."
-        return replace(answer, rows=rows, axis=axis, note=note)
+        note = f"Agreement beyond chance on {counted(comparison.n_compared, words.item)}"
+        return _beside_people(answer, people, row, note)
     if two is not None:
         rows = tuple(
             Row(

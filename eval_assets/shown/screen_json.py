@@ -152,7 +152,7 @@ def _labels(labels: LabelAgreement) -> Json:
 
 def _comparison(comparison: JudgeComparison) -> Json:
     compared = comparison.compared
-    document: Json = {
+    return {
         "question": comparison.question.id,
         "verdict": comparison.verdict.value,
         "finding": comparison.finding.value,
@@ -171,10 +171,9 @@ def _comparison(comparison: JudgeComparison) -> Json:
         "confusion": [
             {"human": human, "judge": judge, "n": n} for human, judge, n in comparison.pairs
         ],
+        **_two_classes(comparison.two_classes),
+        **_repeatability(comparison.repeatability),
     }
-    return (
-        document | _two_classes(comparison.two_classes) | _repeatability(comparison.repeatability)
-    )
 
 
 def _two_classes(two: TwoClasses | None) -> Json:

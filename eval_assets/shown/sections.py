@@ -214,7 +214,7 @@ def _heat_map(comparison: JudgeComparison) -> Table:
     """Return how a judge scored what people gave each value, as shares of each value."""
     scale = comparison.question.scale
     values = scale.values or ()
-    names = [value_text(value, scale.words or (), values) for value in values]
+    names = [value_text(value, scale) for value in values]
     n = {(human, judge): count for human, judge, count in comparison.pairs}
     rows = []
     for human, name in reversed(list(zip(values, names, strict=True))):
@@ -234,9 +234,7 @@ def _by_rater(labels: Sequence[LabelAgreement]) -> Section:
     items = []
     for of in labels:
         scale = of.question.scale
-        values = tuple(
-            value_text(value, scale.words or (), scale.values or ()) for value in scale.values or ()
-        )
+        values = tuple(value_text(value, scale) for value in scale.values or ())
         place = of.question.id if len(labels) > 1 else ""
         items += [
             (Distribution(rater, place, counts), values)
@@ -265,6 +263,5 @@ def _uses(labels: Sequence[LabelAgreement], n_raters: int) -> str:
     people = counted(n_raters, "rater")
     if not constant:
         return people
-    return f"{people}; {constant[0]} gives one value throughout" + (
-        f", so do {len(constant) - 1} more" if len(constant) > 1 else ""
-    )
+    more = f", so do {len(constant) - 1} more" if len(constant) > 1 else ""
+    return f"{people}; {constant[0]} gives one value throughout{more}"

@@ -21,6 +21,7 @@ from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.bands import FEWEST_GROUPS
 from eval_assets.catalogue import A_HH, MeasurementUnit
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.stats import Interval
 from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
 from eval_assets.wording import (
@@ -86,7 +87,7 @@ class Words:
 
     def rated(self, question: RubricQuestion, value: float) -> str:
         """Return a rating as people gave it."""
-        return value_text(value, question.scale.words or (), question.scale.values or ())
+        return value_text(value, question.scale)
 
 
 _NOUNS = frozenset(
@@ -126,28 +127,32 @@ def labels_sentence(labels: Sequence[LabelAgreement], words: Words) -> str:
         return "No person rated anything."
     if len(labels) == 1:
         return _one_question(labels[0], words)
-    names = {
-        verdict: [of.question.id for of in labels if of.verdict is verdict] for verdict in Verdict
-    }
-    parts = []
-    failing, passing = names[Verdict.FAIL], names[Verdict.PASS]
-    if len(failing) == len(labels):
+    verdicts = {of.verdict for of in labels}
+    if verdicts == {Verdict.FAIL}:
         by_chance = [of.question.id for of in labels if of.alpha.low <= 0]
-        parts.append(f"No: all {len(labels)} questions are below the minimum.")
+        sentence = f"No: all {len(labels)} questions are below the minimum."
         if by_chance:
-            parts.append(f"On {_named(by_chance)} they agree no more than chance would.")
-        return " ".join(parts)
-    if len(passing) == len(labels):
+            sentence += f" On {_named(by_chance)} they agree no more than chance would."
+        return sentence
+    if verdicts == {Verdict.PASS}:
         return f"Yes, on all {len(labels)} questions."
-    if passing:
-        parts.append(f"Yes on {_named(passing)}.")
-    if names[Verdict.NEED_MORE_DATA]:
-        parts.append(f"Too few labels to tell on {_named(names[Verdict.NEED_MORE_DATA])}.")
-    if failing:
-        parts.append(f"No on {_named(failing)}.")
-    if names[Verdict.NOT_MEASURED]:
-        parts.append(f"Not measured on {_named(names[Verdict.NOT_MEASURED])}.")
-    return " ".join(parts)
+    return _by_verdict(labels, lacking="labels", unmeasured="measured")
+
+
+def _by_verdict(
+    items: Sequence[LabelAgreement] | Sequence[JudgeComparison], *, lacking: str, unmeasured: str
+) -> str:
+    """Return a sentence for each verdict, with the questions that have it."""
+    texts = {
+        Verdict.PASS: "Yes on {}.",
+        Verdict.NEED_MORE_DATA: f"Too few {lacking} to tell on {{}}.",
+        Verdict.FAIL: "No on {}.",
+        Verdict.NOT_MEASURED: f"Not {unmeasured} on {{}}.",
+    }
+    names = {
+        verdict: [of.question.id for of in items if of.verdict is verdict] for verdict in texts
+    }
+    return " ".join(texts[verdict].format(_named(ids)) for verdict, ids in names.items() if ids)
 
 
 def _one_question(labels: LabelAgreement, words: Words) -> str:
@@ -182,12 +187,8 @@ def _one_question(labels: LabelAgreement, words: Words) -> str:
     sentence += " of the time"
     if labels.adjacent_agreement is not None:
         near = percent_text(labels.adjacent_agreement.value)
-        sentence += f", within one{_point(scale.step)} {near}"
+        sentence += f", within one {'point' if scale.step == 1 else 'step'} {near}"
     return f"{sentence}.{_by_chance(labels)}"
-
-
-def _point(step: float | None) -> str:
-    return " point" if step == 1 else " step"
 
 
 def _by_chance(labels: LabelAgreement) -> str:
@@ -230,15 +231,13 @@ def judge_question(judge: str) -> str:
 def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
     """Return what the comparison of a judge with people on one question says."""
     tested = comparison.tested
-    is_of_version = tested is None or tested.is_in_use
-    parts = [
-        _finding_sentence(comparison, words) if tested is None else _test_sentence(tested, words)
-    ]
     if tested is None:
-        parts.append(_plan_sentence(comparison))
-    if comparison.verdict is not Verdict.NOT_MEASURED and is_of_version:
-        parts.append(_bias_sentence(comparison, words))
+        parts = [_finding_sentence(comparison, words), _plan_sentence(comparison)]
+    else:
+        parts = [_test_sentence(tested, words)]
     if comparison.verdict is not Verdict.NOT_MEASURED:
+        if tested is None or tested.is_in_use:
+            parts.append(_bias_sentence(comparison, words))
         parts += [_low_bar_sentence(comparison, words), _favour_sentence(comparison)]
     parts.append(_repeat_sentence(comparison, words))
     return " ".join(filter(None, parts))
@@ -362,14 +361,18 @@ def _finding_sentence(comparison: JudgeComparison, words: Words) -> str:
     if comparison.finding is JudgeFinding.FEW_GROUPS and comparison.n_paired_groups < FEWEST_GROUPS:
         template = _TOO_FEW
     shares = _shares(comparison, words)
-    figures = _figures(comparison)
+    figures, n_more = _figures(comparison), comparison.n_more
+    # What would prove what is likely; it may take too many.
+    settled = (
+        "" if n_more is None else f"; {planned_text(n_more)} more {words.items} would settle it"
+    )
     return template.format(
         Shares=f"{shares} " if shares else "",
         Figures=figures,
         figures=figures[:1].lower() + figures[1:],
         Alone=_alone(comparison, words),
         margin=f"{comparison.margin:g}",
-        settled=_settled(comparison, words),
+        settled=settled,
         paired=_groups(comparison, comparison.n_paired_groups, words),
         varied=_groups(comparison, comparison.n_varied_groups, words),
         fewest_paired=FEWEST_PAIRED_GROUPS,
@@ -379,12 +382,6 @@ def _finding_sentence(comparison: JudgeComparison, words: Words) -> str:
         people=words.people,
         item=words.item,
     )
-
-
-def _settled(comparison: JudgeComparison, words: Words) -> str:
-    """Return the further items that would prove what is likely; empty if it takes too many."""
-    n_more = comparison.n_more
-    return "" if n_more is None else f"; {planned_text(n_more)} more {words.items} would settle it"
 
 
 def _groups(comparison: JudgeComparison, n: int, words: Words) -> str:
@@ -409,7 +406,7 @@ def _figures(comparison: JudgeComparison) -> str:
     value = figure_text(judge, limits=[round(minimum, 2)])
     people_text = figure_text(people)
     if comparison.two_classes is not None:
-        return f"{margin}Kappa {value}{_interval(comparison)}{needs}, people's {people_text}"
+        return f"{margin}Kappa {value}{_interval(comparison.kappa)}{needs}, people's {people_text}"
     needs = f" ({needs[2:]})" if needs else ""
     of_judge = f"Beyond chance it agrees with people {value}{needs}"
     return f"{margin}{of_judge}, they with each other {people_text}"
@@ -419,15 +416,14 @@ def _alone(comparison: JudgeComparison, words: Words) -> str:
     """Return the judge's agreement with people of whom nobody rated twice."""
     value = figure_text(math.nan if comparison.kappa is None else comparison.kappa.value)
     if comparison.two_classes is not None:
-        return f"Kappa {value}{_interval(comparison)}"
-    return f"Beyond chance it agrees with {words.people} {value}{_interval(comparison)}"
+        return f"Kappa {value}{_interval(comparison.kappa)}"
+    return f"Beyond chance it agrees with {words.people} {value}{_interval(comparison.kappa)}"
 
 
-def _interval(comparison: JudgeComparison) -> str:
-    kappa = comparison.kappa
-    if kappa is None or math.isnan(kappa.low + kappa.high):
+def _interval(figure: Interval | None) -> str:
+    if figure is None or math.isnan(figure.low + figure.high):
         return ""
-    return f" (95% CI {interval_text(kappa.low, kappa.high)})"
+    return f" (95% CI {interval_text(figure.low, figure.high)})"
 
 
 def _ranks(comparison: JudgeComparison) -> str:
@@ -435,10 +431,7 @@ def _ranks(comparison: JudgeComparison) -> str:
     rho = comparison.spearman
     if rho is None or math.isnan(rho.value):
         return ""
-    interval = ""
-    if not math.isnan(rho.low + rho.high):
-        interval = f" (95% CI {interval_text(rho.low, rho.high)})"
-    return f" Rank correlation with people {figure_text(rho.value)}{interval}."
+    return f" Rank correlation with people {figure_text(rho.value)}{_interval(rho)}."
 
 
 _VERBS = (("passed", "passes"), ("failed", "fails"))
@@ -523,17 +516,7 @@ def judge_summary(comparisons: Sequence[JudgeComparison], words: Words) -> str:
     """Return what is said of a judge on all questions."""
     if len(comparisons) == 1:
         return judge_sentence(comparisons[0], words)
-    texts = {
-        Verdict.PASS: "Yes on {}.",
-        Verdict.NEED_MORE_DATA: "Too few data to tell on {}.",
-        Verdict.FAIL: "No on {}.",
-        Verdict.NOT_MEASURED: "Not judged on {}.",
-    }
-    names = {
-        verdict: [of.question.id for of in comparisons if of.verdict is verdict]
-        for verdict in texts
-    }
-    return " ".join(texts[verdict].format(_named(ids)) for verdict, ids in names.items() if ids)
+    return _by_verdict(comparisons, lacking="data", unmeasured="judged")
 
 
 def judges_sentence(judges: Mapping[str, Sequence[JudgeComparison]], words: Words) -> str:

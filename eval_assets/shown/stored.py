@@ -10,7 +10,6 @@ from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.bands import ALPHA_LIMITS, LOWEST_COVERAGE, REPEATED, UNSTABLE, alpha_label
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import (
     JudgeFigures,
     LeaveOneJudgeOutFigures,
@@ -91,11 +90,6 @@ class StoredFigures:
         """Return the rows of a table."""
         return self.tables.get(table, ())
 
-    @property
-    def questions(self) -> dict[str, RubricQuestion]:
-        """The questions by id."""
-        return {question.id: question for question in self.evaluation.rubric}
-
 
 def stored_sections(source: StoredFigures, *, untrusted: Collection[str]) -> Iterator[Section]:
     """Yield the sections that have something to say.
@@ -104,7 +98,7 @@ def stored_sections(source: StoredFigures, *, untrusted: Collection[str]) -> Ite
         source: The tables.
         untrusted: Questions whose labels fail: nothing is said of judges by them.
     """
-    for section in (
+    sections = (
         _summary(source),
         _severity(source),
         _judges_together(source),
@@ -115,9 +109,8 @@ def stored_sections(source: StoredFigures, *, untrusted: Collection[str]) -> Ite
         _decisions(source),
         _wordings(source),
         _limits(source),
-    ):
-        if section is not None:
-            yield section
+    )
+    yield from filter(None, sections)
 
 
 def _summary(source: StoredFigures) -> Section | None:
@@ -456,7 +449,6 @@ def _decisions(source: StoredFigures) -> Section | None:
     rows = source.rows("adjudicated_labels")
     if not rows:
         return None
-    questions = source.questions
     columns = (
         Column("response", ""),
         Column("question", "question"),
@@ -467,8 +459,7 @@ def _decisions(source: StoredFigures) -> Section | None:
     )
 
     def rated(question_id: str, value: float) -> str:
-        scale = questions[question_id].scale
-        return value_text(value, scale.words or (), scale.values or ())
+        return value_text(value, source.evaluation.question(question_id).scale)
 
     cells = []
     for row in rows[:_MOST_DECISIONS]:
