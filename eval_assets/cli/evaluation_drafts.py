@@ -162,13 +162,8 @@ def draft_of_export(export: Export, folder: Path, *, tool: str) -> Draft:
         "judges": recorded_judges((model, JUDGE_SCORES) for model in models),
     }
     head = _HEAD.format(source=f"an export of {tool}") if tables else _WITHOUT_RATINGS
-    files = write_new_files(
-        folder,
-        {
-            FILE: head + as_yaml(sections),
-            **{name: rows for name, rows in contents.items() if len(rows) > 1},
-        },
-    )
+    filled = {name: rows for name, rows in contents.items() if len(rows) > 1}
+    files = write_new_files(folder, {FILE: head + as_yaml(sections), **filled})
     if tables is None:
         return Draft(files, [])
     # The account of an import lists what was not read.
@@ -268,8 +263,7 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
         **({"prompts": files.prompts} if files.prompts else inputs),
     }
     head = _HEAD.format(source="the files of this folder")
-    written = write_files(folder, {FILE: head + as_yaml(sections), **contents})
-    return Draft(written, notes, tasks)
+    return Draft(write_files(folder, {FILE: head + as_yaml(sections), **contents}), notes, tasks)
 
 
 def _ratings_or_texts(
@@ -303,10 +297,10 @@ def _add_other_ratings(
     if len(ratings):
         files.labels.append(_free_name(folder, "labels"))
         contents[files.labels[-1]] = _rated_rows(tables, ratings, ids)
-    name = _free_name(folder, "judge_scores")
     if len(scores):
+        name = _free_name(folder, "judge_scores")
         contents[name] = _rated_rows(tables, scores, ids)
-    files.judges += [(str(judge), name) for judge in scores["judge"].unique()]
+        files.judges += [(str(judge), name) for judge in scores["judge"].unique()]
 
 
 def _rubric_sections(folder: Path) -> dict[str, str]:
@@ -388,8 +382,7 @@ def _unknown_responses(folder: Path, files: Sequence[str], rated: set[str]) -> l
     """Return a task if ratings are of responses that the files of responses lack."""
     tables = [read_table(folder / file, folder=folder) for file in files]
     known = {cell for table in tables for cell in table.stripped(*RESPONSE_ID).present()}
-    unknown = sorted(rated - known) if known - {None} else []
-    if not unknown:
+    if not (unknown := sorted(rated - known) if known - {None} else []):
         return []
     subject = f"{counted(len(unknown), 'response')} that {', '.join(files)} lacks"
     return [f"{subject} are rated: {listed_briefly(unknown)}. A run refuses such ratings: add them"]
@@ -435,12 +428,8 @@ def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
         is_grouped = bool(tables.groups_by)
         cells["group_id"] = items["group"].fillna("").astype(str) if is_grouped else ids_of_items
     blank = pd.Series("", index=items.index)
-    rows = zip(
-        ids_of_items,
-        *(cells.get(name, blank) for name in header),
-        strict=True,
-    )
-    return [("response_id", *header), *rows]
+    in_order = [ids_of_items, *(cells.get(name, blank) for name in header)]
+    return [("response_id", *header), *zip(*in_order, strict=True)]
 
 
 def _guessed_text(tables: RatingTables) -> str | None:
@@ -467,19 +456,17 @@ def _rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str
     questions, names = rated["question"].astype(str), rated[owner].astype(str)
     scales = {question.id: question.scale for question in tables.questions}
     of_judges = tables.judge_scales if owner == "judge" else {}
+    keys = list(zip(questions, names, rated["value"], strict=True))
     texts: dict[tuple[str, str, float], str] = {}
-    for key in dict.fromkeys(zip(questions, names, rated["value"], strict=True)):
-        question, name, value = key
+    for question, name, value in dict.fromkeys(keys):
         scale = of_judges.get(name, scales[question])
         words = dict(zip(scale.values or (), scale.words or (), strict=False))
-        texts[key] = words.get(value, f"{value:.12g}")
+        texts[question, name, value] = words.get(value, f"{value:.12g}")
     columns: dict[str, Iterable[str]] = {
         "response_id": rated["item"].astype(str).map(ids),
         "question_id": questions,
         header: names,
-        "rating" if owner == "rater" else "score": [
-            texts[key] for key in zip(questions, names, rated["value"], strict=True)
-        ],
+        "rating" if owner == "rater" else "score": [texts[key] for key in keys],
     }
     if owner == "rater":
         columns["labelled_at"] = rated["labelled_at"].astype(object).fillna("")
@@ -489,10 +476,12 @@ def _rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str
 
 
 def _rubric(tables: RatingTables) -> list[dict[str, object]]:
-    return [
-        {"id": q.id, "question": q.question, **scale_entries(q.scale, q.level)}
-        for q in tables.questions
-    ]
+    """Return questions as evaluation.yaml has them, with a level unless it is the usual one."""
+    rubric: list[dict[str, object]] = []
+    for q in tables.questions:
+        entry = {"id": q.id, "question": q.question, "scale": _declared(q.scale)}
+        rubric.append(entry | ({} if q.level == q.scale.default_level() else {"level": q.level}))
+    return rubric
 
 
 def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
@@ -572,8 +561,7 @@ def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]
     Raises:
         InputError: If one of them exists already, or cannot be written.
     """
-    conflicts = [file for file in contents if (folder / file).exists()]
-    if conflicts:
+    if conflicts := [file for file in contents if (folder / file).exists()]:
         message, remedy = f"the folder holds {', '.join(conflicts)} already", "Name another folder"
         raise input_error(str(folder), message, f"{remedy}, or move them away")
     return write_files(folder, contents)
@@ -599,12 +587,6 @@ def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
         remedy = "Name a folder that you may write to"
         raise input_error(str(folder), message, remedy) from error
     return [folder / name for name in contents]
-
-
-def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:
-    """Return a scale, and the level unless it is the usual one, as entries of evaluation.yaml."""
-    is_usual = level in (None, scale.default_level())
-    return {"scale": _declared(scale), **({} if is_usual else {"level": level})}
 
 
 def _declared(scale: Scale) -> object:

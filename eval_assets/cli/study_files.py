@@ -177,9 +177,8 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
             row[f"{judge}_id"]: scale.low + row[f"{judge}_score"] * (scale.high - scale.low)
             for judge in ("judge1", "judge2")
         }
-        unit = row["response_id"], row["question_id"]
-        spread = row["largest_difference"]
-        result.append(Disagreement(*unit, ratings, spread, between="judges"))
+        fields = row["response_id"], row["question_id"], ratings, row["largest_difference"]
+        result.append(Disagreement(*fields, between="judges"))
     return result
 
 

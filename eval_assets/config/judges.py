@@ -140,11 +140,8 @@ class Judge(AskedModel):
     def _provider_faults(self) -> list[Fault]:
         """Return faults of keys that the provider requires or does not use."""
         if self.provider == "recorded":
-            required_key, remedy, judge = (
-                "scores",
-                "Name the file of its scores",
-                "a recorded judge",
-            )
+            required_key, remedy = "scores", "Name the file of its scores"
+            judge = "a recorded judge"
             unused = [key for key in _set_keys(self) if key not in _RECORDED_KEYS]
         else:
             required_key, remedy = "model", "Name the model to ask"

@@ -131,10 +131,6 @@ def is_version_of(returned: str, requested: str) -> bool:
         False
     """
     names = [name.lower().rsplit("/", 1)[-1] for name in (returned, requested)]
-    shorter, longer = sorted((_without_alias(name) for name in names), key=len)
+    shorter, longer = sorted((name.removesuffix("-latest") for name in names), key=len)
     rest = longer.removeprefix(shorter)
     return not rest or (rest != longer and _VERSION.fullmatch(rest) is not None)
-
-
-def _without_alias(name: str) -> str:
-    return name.removesuffix("-latest")

@@ -1,7 +1,6 @@
 """Declarations of the schedule, judging, drift rounds and alerts."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 from zoneinfo import available_timezones
@@ -33,7 +32,19 @@ class Schedule:
     timezone: str = "UTC"
 
     def __post_init__(self) -> None:
-        faults = list(_cron_faults(self.cron))
+        from croniter import CroniterError, croniter
+
+        faults, message = list[Fault](), ""
+        if (n_fields := len(self.cron.split())) != _N_FIELDS:
+            message = f'"{self.cron}" has {n_fields} fields, not {_N_FIELDS}'
+        else:
+            try:
+                croniter(self.cron).get_next()
+            except CroniterError as error:
+                message = f'"{self.cron}" is not a schedule ({error})'
+        if message:
+            remedy = 'Write minute, hour, day, month and day of the week, such as "0 6 * * 1-5"'
+            faults.append(Fault(("cron",), message, remedy))
         # To list all zones, folders are searched, which takes longer than all other keys together.
         if self.timezone != "UTC" and self.timezone not in available_timezones():
             message = f'"{self.timezone}" is not a time zone'
@@ -107,20 +118,3 @@ class Currency:
             message = f"{self.per_usd:g} {self.code} per USD"
             faults.append(Fault(("per_usd",), message, "Declare the rate of a currency beside USD"))
         raise_faults(faults)
-
-
-def _cron_faults(cron: str) -> Iterator[Fault]:
-    """Yield faults of a cron expression."""
-    from croniter import CroniterError, croniter
-
-    message = ""
-    if (n_fields := len(cron.split())) != _N_FIELDS:
-        message = f'"{cron}" has {n_fields} fields, not {_N_FIELDS}'
-    else:
-        try:
-            croniter(cron).get_next()
-        except CroniterError as error:
-            message = f'"{cron}" is not a schedule ({error})'
-    if message:
-        remedy = 'Write minute, hour, day, month and day of the week, such as "0 6 * * 1-5"'
-        yield Fault(("cron",), message, remedy)

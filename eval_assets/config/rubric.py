@@ -91,7 +91,12 @@ class RubricQuestion:
             message = "the values of a comparison lead from response_a to response_b"
             remedy = "Name them in this order, a tie in the middle, such as {values: [A, tie, B]}"
             faults.append(Fault(("scale",), message, remedy))
-        faults += [*self._option_faults(), *self._pass_faults()]
+        faults += self._option_faults()
+        try:
+            _ = self.pass_rule
+        except ValueError as error:
+            remedy = "Write a rule such as '>=4', or values of the scale"
+            faults.append(Fault(("pass",), str(error), remedy))
         raise_faults(faults)
         classes = self.scale.values if self.level == "nominal" else None
         has_order = classes is None or len(classes) <= 2  # noqa: PLR2004 - of two one is 1
@@ -109,15 +114,7 @@ class RubricQuestion:
             return PassRule("=", (value,), f"{value:g}")
         return None if self.passes is None else PassRule.parse(text, self.scale)
 
-    def _pass_faults(self) -> Iterator[Fault]:
-        try:
-            _ = self.pass_rule
-        except ValueError as error:
-            remedy = "Write a rule such as '>=4', or values of the scale"
-            yield Fault(("pass",), str(error), remedy)
-
     def _option_faults(self) -> Iterator[Fault]:
-        plain = [option.casefold() for option in self.options]
         if not self.options:
             return
         if self.scale.values != BINARY.values or self.type != "rating":
@@ -126,6 +123,7 @@ class RubricQuestion:
         if len(self.options) > MOST_OPTIONS:
             message = f"there are {len(self.options)} options, and keys for {MOST_OPTIONS}"
             yield Fault(("options",), message, "Ask two questions")
+        plain = [option.casefold() for option in self.options]
         for index, option in enumerate(plain):
             if option in plain[:index]:
                 message = f"{self.options[index]} is repeated"

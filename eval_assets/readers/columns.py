@@ -167,8 +167,7 @@ class CodedColumn:
         if _share(_TIME, sample) > _NEARLY_ALL:
             return Kind.TIME
         is_number = ~np.isnan(self.numbers)
-        rated = self.counts[self.is_rating].sum()
-        if self.counts[is_number].sum() > _NEARLY_ALL * rated:
+        if self.counts[is_number].sum() > _NEARLY_ALL * self.counts[self.is_rating].sum():
             numbers = np.abs(self.numbers[is_number])
             is_time = may_be(self.name, Role.TIME) or (
                 numbers.min() > _UNIX_TIME and not self.is_whole

@@ -1,6 +1,6 @@
 """Files of a labelling study: assignments, and responses with right answers."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -62,7 +62,20 @@ def _checks(path: Path, evaluation: Evaluation, known: Container[str]) -> tuple[
         raise_all([InputProblem(table.file, 1, None, message, remedy)], source=table.file)
     no_answer = np.all([cells.is_none() for cells in answers.values()], axis=0)
     problems.add(no_answer, None, "the row has no right answer", "Fill in one for a question")
-    _check_options(evaluation.rubric, answers, problems)
+    # No screen shows a part of the options of a question.
+    for name in dict.fromkeys(q.multi_select.id for q in evaluation.rubric if q.multi_select):
+        empty = {
+            q.id: answers[q.id].is_none() if q.id in answers else np.ones(len(table), dtype=bool)
+            for q in evaluation.rubric
+            if name in q.names
+        }
+        n_empty = np.sum(list(empty.values()), axis=0)
+
+        def missing(row: int, empty: Mapping[str, BoolArray] = empty) -> tuple[str, str]:
+            names = ", ".join(option for option, is_empty in empty.items() if is_empty[row])
+            return f"there is no right answer for {names}", "Fill in all options, or none"
+
+        problems.add_described((n_empty > 0) & (n_empty < len(empty)), name, missing)
     ids = table.stripped(*RESPONSE_ID)
     problems.add_described(
         ids.array(bool, lambda name: name in known),
@@ -70,23 +83,16 @@ def _checks(path: Path, evaluation: Evaluation, known: Container[str]) -> tuple[
         lambda row: (f"{quoted(ids[row])} is also in the responses", "Use another id"),
     )
     raise_all([*of_file, *responses.problems, *problems.in_order()], source=table.file)
-    labelling = replace(
-        evaluation.labelling,
-        hide=tuple(name for name in evaluation.labelling.hide if table.has(name)),
-    )
+    hidden = tuple(name for name in evaluation.labelling.hide if table.has(name))
+    labelling = replace(evaluation.labelling, hide=hidden)
     views = response_views(replace(evaluation, labelling=labelling), responses.responses)
-    result = []
+    checks = []
     for row, view in enumerate(views.values()):
         right = {name: cells[row] for name, cells in answers.items() if cells[row] is not None}
-        checked_questions = tuple(question for question in questions if question.id in right)
-        result.append(
-            Check(
-                replace(view, questions=checked_questions, run_id=None),
-                right,
-                int(rounds[row] or 1),
-            )
-        )
-    return tuple(result)
+        checked = tuple(question for question in questions if question.id in right)
+        checked_view = replace(view, questions=checked, run_id=None)
+        checks.append(Check(checked_view, right, int(rounds[row] or 1)))
+    return tuple(checks)
 
 
 def _header_problems(table: FileTable, evaluation: Evaluation) -> Iterator[InputProblem]:
@@ -98,39 +104,15 @@ def _header_problems(table: FileTable, evaluation: Evaluation) -> Iterator[Input
             yield InputProblem(table.file, 1, name, message, "Add it to the header")
     column_names = [*(question.id for question in evaluation.rubric), "round", *labelling.show]
     filters = (*evaluation.filter_columns, labelling.run_column)
-    names = [*column_names, *labelling.hide, *filters, *KNOWN_COLUMNS]
-    known_names = {plain(name) for name in names}
+    known_names = {*map(plain, (*column_names, *labelling.hide, *filters, *KNOWN_COLUMNS))}
     for header in table.columns:
         if plain(header) not in known_names:
             message = "a calibration has no such column"
-            yield InputProblem(
-                table.file, 1, header, message, f"{nearest(header, column_names)}, or remove it"
-            )
+            remedy = f"{nearest(header, column_names)}, or remove it"
+            yield InputProblem(table.file, 1, header, message, remedy)
     if not len(table):
         message = "there are no responses"
         yield InputProblem(table.file, None, None, message, "Add rows, or remove the file's key")
-
-
-def _check_options(
-    rubric: Sequence[RubricQuestion],
-    answers: Mapping[str, FileColumn[Any]],
-    problems: RowProblems,
-) -> None:
-    """Note rows with right answers for some options of a question: no other screen has a part."""
-    n_rows = len(problems.lines)
-    for name in dict.fromkeys(q.multi_select.id for q in rubric if q.multi_select):
-        empty = {
-            q.id: answers[q.id].is_none() if q.id in answers else np.ones(n_rows, dtype=bool)
-            for q in rubric
-            if name in q.names
-        }
-        n_empty = np.sum(list(empty.values()), axis=0)
-
-        def missing(row: int, empty: Mapping[str, BoolArray] = empty) -> tuple[str, str]:
-            names = ", ".join(option for option, is_empty in empty.items() if is_empty[row])
-            return f"there is no right answer for {names}", "Fill in all options, or none"
-
-        problems.add_described((n_empty > 0) & (n_empty < len(empty)), name, missing)
 
 
 def _answers(table: FileTable, question: RubricQuestion, problems: RowProblems) -> FileColumn[Any]:
@@ -194,9 +176,8 @@ def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
             ),
         )
         is_bad = rounds.array(bool, lambda n: n is not None and not (n.isdecimal() and int(n)))
-        problems.add(
-            is_bad, headers["round"], "is not a round", "Use a whole number from 1", rounds
-        )
+        remedy = "Use a whole number from 1"
+        problems.add(is_bad, headers["round"], "is not a round", remedy, rounds)
         is_bad = purposes.array(bool, lambda purpose: purpose not in (None, *get_args(Purpose)))
         remedy = f"Use one of {', '.join(get_args(Purpose))}"
         problems.add(is_bad, headers["purpose"], "is not a purpose", remedy, purposes)

@@ -418,19 +418,16 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
         for column in table.columns:
             code = int(column.codes[row])
             if code >= 0:
-                values = lists.get(column.name, column.values)
-                cells[(column.name,)] = values[code]
+                cells[(column.name,)] = lists.get(column.name, column.values)[code]
         rows.append(cells)
     levels: dict[Path, int] = {(column.name,): column.level for column in table.columns}
     unfolded = list(_tables(rows, levels, level, (), table.file))
-    for part in unfolded:
-        origin = {column.name: column.origin for column in table.columns}
-        for column in part.columns:
-            column.origin = column.origin or origin.get(column.name)
+    origin = {column.name: column.origin for column in table.columns}
+    for column in (column for part in unfolded for column in part.columns):
+        column.origin = column.origin or origin.get(column.name)
     longest = max(unfolded, key=lambda of: (len(of), len(of.columns)), default=table)
-    longest = with_choices(longest)
     return replace(
-        longest,
+        with_choices(longest),
         sheet=table.sheet,
         document=table.document,
         bad_rows=table.bad_rows,
@@ -446,8 +443,7 @@ def _lists_in(column: CodedColumn) -> list[Any] | None:
     parsed = [_parsed(value) for value in column.values]
     is_parsed = [value is not None for value in parsed]
     types = {type(value) for value in parsed if value is not None}
-    are_all_empty = not any(parsed)
-    return None if np.mean(is_parsed) < 0.7 or len(types) != 1 or are_all_empty else parsed
+    return parsed if np.mean(is_parsed) >= 0.7 and len(types) == 1 and any(parsed) else None
 
 
 _PAIR = r"\s*[^\W\d][\w .-]*\s*[=:]\s*[\w./-]{1,12}\s*"

@@ -78,9 +78,7 @@ class RatedRows:
     def take(self, rows: PositionArray) -> "RatedRows":
         """Return some rows."""
         table, units = self.table.take(rows), self.units.take(rows)
-        return replace(
-            self, table=table, units=units, rating_headers=self.rating_headers.take(rows)
-        )
+        return RatedRows(table, units, self.headers, self.rating_headers.take(rows))
 
     def with_note(self, note: str) -> "RatedRows":
         """Return the rows with a further note on how they were read."""
@@ -119,9 +117,8 @@ def rows_of_records(
         headers["question_id"],
     )
     rating_headers = FileColumn.of([key for _, key, _ in records])
-    return RatedRows(
-        table, units, {**dict(zip(FIELDS, FIELDS, strict=True)), **headers}, rating_headers
-    )
+    all_headers = {**dict(zip(FIELDS, FIELDS, strict=True)), **headers}
+    return RatedRows(table, units, all_headers, rating_headers)
 
 
 def field_headers(table: FileTable) -> dict[str, str]:
@@ -255,10 +252,8 @@ def rows_of_reading(
     if not any(question_of.values()) and len(question_ids) > 1 and not table.has("indicator_id"):
         headers = [of.column.name for of in rated]
         message = f"{columns_text(headers)} hold ratings, but not of which question"
-        example = f"{headers[0]}: {question_ids[0]}"
-        remedy = (
-            f"Add a column question_id, or name the columns by rater and question, as in {example}"
-        )
+        example = f"as in {headers[0]}: {question_ids[0]}"
+        remedy = f"Add a column question_id, or name the columns by rater and question, {example}"
         raise input_error(table.file, message, remedy, line=1)
     row_of_cell = np.repeat(np.arange(len(table)), len(rated))
     fields = {  # such as the time, which applies to all ratings of a row

@@ -96,8 +96,7 @@ def collected_ratings(
     columns: dict[str, object] = {}
     for name in frames[0]:
         parts = [frame[name].array for frame in frames]
-        coded = [part for part in parts if isinstance(part, pd.Categorical)]
-        if coded:
+        if coded := [part for part in parts if isinstance(part, pd.Categorical)]:
             columns[str(name)] = pd.api.types.union_categoricals(coded)
         else:
             columns[str(name)] = np.concatenate([np.asarray(part) for part in parts])
@@ -227,19 +226,15 @@ def _note_blanks(ratings: CollectedRatings, table: CodedTable, column: CodedColu
     is_named = all(column.values[k].casefold() in column.missing_values for k in words.tolist())
     undecided = [k for k in words.tolist() if column.values[k].casefold() not in ABSENT]
     if not is_named and column.counts[undecided].sum() > _MOST_UNDECIDED * column.n_cells:
-        message = (
-            f"{names} fill {n_cells} of {column.n_cells} cells, and may be a value of the scale"
-        )
-        text = column.values[undecided[0]]
-        remedy = (
-            f"Pass {option_text(table, 'missing-values', text)} if it means no rating, or "
-            "--scale SCALE with the values that raters saw"
-        )
+        n_all = column.n_cells
+        message = f"{names} fill {n_cells} of {n_all} cells, and may be a value of the scale"
+        option = option_text(table, "missing-values", column.values[undecided[0]])
+        remedy = f"Pass {option} if it means no rating, or --scale SCALE"
+        remedy += " with the values that raters saw"
         ratings.problems.append(InputProblem(table.file, None, column.name, message, remedy))
         return
-    ratings.notes.append(
-        f"{counted(n_cells, 'cell')} of {column.name} with {names} read as not rated"
-    )
+    cells = f"{counted(n_cells, 'cell')} of {column.name}"
+    ratings.notes.append(f"{cells} with {names} read as not rated")
 
 
 # Scales and values.
@@ -291,8 +286,7 @@ def with_values(
                 of_judges[name] = scale
             values[scored] = scores
             is_used[scored] = ~np.isnan(scores)
-            n_off = int(np.isnan(scores).sum())
-            if n_off:
+            if n_off := int(np.isnan(scores).sum()):
                 ratings.notes.append(f"{counted(n_off, 'score')} of {name} off the scale not read")
     rows["value"] = values
     ratings.rows = rows if is_used.all() else rows[is_used].reset_index(drop=True)
@@ -355,15 +349,11 @@ def _add_missing_codes(
     if np.isnan(code):
         return
     rest = cells.values[cells.values != code]
-    message = (
-        f"{code:g} is far from the other ratings, which lie between {np.nanmin(rest):g} and "
-        f"{np.nanmax(rest):g}"
-    )
-    ends = f"{min(code, np.nanmin(rest)):g}-{max(code, np.nanmax(rest)):g}"
-    remedy = (
-        f"Pass {option_text(ratings.table, 'missing-values', f'{code:g}')} if it means no rating, "
-        f"or the scale that raters saw, as {option_text(ratings.table, 'scale', ends)}"
-    )
+    low, high = np.nanmin(rest), np.nanmax(rest)
+    message = f"{code:g} is far from the other ratings, which lie between {low:g} and {high:g}"
+    missing = option_text(ratings.table, "missing-values", f"{code:g}")
+    scale = option_text(ratings.table, "scale", f"{min(code, low):g}-{max(code, high):g}")
+    remedy = f"Pass {missing} if it means no rating, or the scale that raters saw, as {scale}"
     is_bad = basis.copy()
     is_bad[basis] = cells.values == code
     ratings.add_problems(is_bad, lambda _: (message, remedy))
@@ -410,12 +400,11 @@ def without_copies(ratings: CollectedRatings, remedy: str) -> None:
     rows = ratings.rows
     if rows["round"].min() < rows["round"].max():
         unit = [rows["item"].cat.codes, rows["question"].cat.codes]
-        latest = rows["round"].groupby(unit).transform("max")
-        is_earlier = rows["round"] < latest
+        is_earlier = rows["round"] < rows["round"].groupby(unit).transform("max")
         n_earlier = int(is_earlier.sum())
         rows = rows[~is_earlier]
         note = f"{counted(n_earlier, 'rating')} of earlier rounds: the latest counts"
-        ratings.notes += [note] if n_earlier else []
+        ratings.notes += [note] * bool(n_earlier)
     codes = np.zeros(len(rows), dtype=np.int64)
     for name in _UNIT:
         codes = codes * (len(rows[name].cat.categories) + 1) + rows[name].cat.codes.to_numpy()
@@ -434,8 +423,7 @@ def _latest(
     """Return the positions of the ratings that count among second ones."""
     times = _times(copies["at"])
     order = np.lexsort((copies["order"].to_numpy(), times, unit))
-    is_last = np.append(unit[order][1:] != unit[order][:-1], True)
-    last = order[is_last]
+    last = order[np.append(unit[order][1:] != unit[order][:-1], True)]
     group = pd.factorize(unit)[0]
     frame = pd.DataFrame({"group": group, "time": times, "value": copies["value"].to_numpy()})
     per_unit = frame.groupby("group")
@@ -510,8 +498,7 @@ def ratings_frame(rows: pd.DataFrame) -> pd.DataFrame:
     """Return ratings of people in `RATING_COLUMNS`."""
     times = [in_utc(str(time)) if time else None for time in rows["at"].cat.categories]
     in_order = pd.Index([*times, None], dtype=object)
-    columns = {
-        **_shared(rows),
+    columns = _shared(rows) | {
         "rater": rows["rater"].cat.remove_unused_categories(),
         "labelled_at": in_order.take(rows["at"].cat.codes.to_numpy()),
     }
@@ -528,11 +515,8 @@ def scores_frame(rows: pd.DataFrame) -> pd.DataFrame:
 def _shared(rows: pd.DataFrame) -> dict[str, object]:
     lines = rows["line"]
     sheets = [getattr(line, "sheet", "") for line in lines] if lines.dtype == object else []
-    return {
-        **{
-            name: rows[name].cat.remove_unused_categories()
-            for name in ("item", "question", "file", "column")
-        },
+    coded = ("item", "question", "file", "column")
+    return {name: rows[name].cat.remove_unused_categories() for name in coded} | {
         "value": rows["value"],
         "sheet": pd.Categorical(sheets or np.repeat("", len(rows))),
         "line": lines,

@@ -229,8 +229,7 @@ def _read(
     if source.export is not None:
         declared = {**questions_of_export(source.export), **declared}
     readings = _joined_readings(source, options)
-    judge_of_file = _judges_of_files(source, readings, options)
-    ratings = collected_ratings(readings, options, judge_of_file)
+    ratings = collected_ratings(readings, options, _judges_of_files(source, readings, options))
     table = readings[0].table
     bad_rows = [problem for of in readings for problem in of.table.bad_rows]
     if not len(ratings.rows):
@@ -245,13 +244,9 @@ def _read(
     without_copies(ratings, _remedy_of_copies(readings))
     raise_all([*bad_rows, *ratings.problems], source=listed_briefly(source.files))
     is_judge = ratings.rows["is_judge"].to_numpy()
+    tables, export = source.tables, source.export
     items = rated_items(
-        readings,
-        ratings.rows,
-        source.tables,
-        options,
-        export=source.export,
-        evaluation=evaluation,
+        readings, ratings.rows, tables, options, export=export, evaluation=evaluation
     )
     reasons = [of for reading in readings for of in reading.not_read.items()]
     unlike = [name for name, reason in reasons if reason == UNLIKE]
@@ -260,10 +255,7 @@ def _read(
     notes = [
         *([f"not read: {listed_briefly(unlike)}, {UNLIKE}"] if unlike else []),
         *([f"not read: {listed_briefly(metrics)}, {METRIC}; or {compare}"] if metrics else []),
-        *(
-            f"not read: {n:,} {loss}"
-            for loss, n in (source.export.losses if source.export else {}).items()
-        ),
+        *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
         *ratings.notes,
     ]
@@ -276,7 +268,7 @@ def _read(
         columns=_columns(readings, options, items.group),
         groups_by=items.group,
         files=source.files,
-        not_read=reasons_not_read(readings, source.tables, items, export=source.export),
+        not_read=reasons_not_read(readings, tables, items, export=export),
         notes=tuple(dict.fromkeys(notes)),
         tool=source.tool,
     )
@@ -427,8 +419,7 @@ def _item_values(reading: Reading) -> set[str]:
 
 def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Reading]:
     """Return the reading of a further file whose items are those of the main one."""
-    items = _item_values(main)
-    values = _item_values(reading)
+    items, values = _item_values(main), _item_values(reading)
     if len(values & items) < _SHARED_ITEMS * min(len(values), len(items)) and not options.item:
         columns = [column for column in reading.table.columns if len(column.values) > 1]
         best = max(columns, key=lambda column: len(items.intersection(column.values)), default=None)
@@ -485,10 +476,8 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
     renamed = [spellings[_letters(name)] for name in renamed]
     if renamed != names:
         places = pd.Index(dict.fromkeys(renamed), dtype=object)
-        codes = places.get_indexer(pd.Index(renamed))
-        questions = pd.Series(
-            pd.Categorical.from_codes(codes[questions.cat.codes.to_numpy()], places)
-        )
+        codes = places.get_indexer(pd.Index(renamed))[questions.cat.codes.to_numpy()]
+        questions = pd.Series(pd.Categorical.from_codes(codes, places))
     rows["question"] = questions.array
 
 
@@ -517,12 +506,11 @@ def _remedy_of_copies(readings: Sequence[Reading]) -> str:
         for column in reading.table.columns
         if not reading.uses(column) and column.n_distinct > 1 and column.kind is not Kind.EMPTY
     ]
-    remedy = "Keep one of the two"
     if not reading.items or not further:
-        return remedy
+        return "Keep one of the two"
     names = [*(column.name for column in reading.items), further[0]]
     option = option_text(reading.table, "item", *names)
-    return f"{remedy}, or if several columns say what was rated, pass {option}"
+    return f"Keep one of the two, or if several columns say what was rated, pass {option}"
 
 
 def _columns(
@@ -534,9 +522,7 @@ def _columns(
         return tuple(dict.fromkeys(c.name for c in columns if c is not None))
 
     rated = [of for reading in readings for of in reading.rated]
-    model = next(
-        (c for r in readings if options.model and (c := r.table.find(options.model))), None
-    )
+    models = [r.table.find(options.model) for r in readings if options.model]
     return {
         "item": names(column for of in readings for column in of.items),
         "rater": names(
@@ -554,7 +540,7 @@ def _columns(
             if reading.rater is None or not of.is_judge
         ),
         "question": names(of.question for of in readings),
-        "model": names([model]),
+        "model": names(models)[:1],
         "group": (group,) if group else (),
         "run": names(of.run for of in readings),
     }
@@ -582,7 +568,7 @@ def _other_scales(
         option = option_text(table, "scale", scale_text(scale))
         if other_scale is scale_from_one:
             option = option_text(table, "missing-values", "0")
-        choice = text.format(scale_text(question.scale))
-        confirmation = option_text(table, "scale", scale_text(question.scale))
-        variants.append((Doubt((question.id,), choice, option, confirmation), questions))
+        guessed = scale_text(question.scale)
+        texts = text.format(guessed), option, option_text(table, "scale", guessed)
+        variants.append((Doubt((question.id,), *texts), questions))
     return variants

@@ -142,9 +142,8 @@ class ResponseUnits:
         positions = _positions_in(self._by_id, references)
         is_unknown = positions == UNKNOWN
         if is_unknown.any():
-            positions[is_unknown] = _positions_in(
-                self._by_id_in_sheets, references.take(is_unknown)
-            )
+            unknown = references.take(is_unknown)
+            positions[is_unknown] = _positions_in(self._by_id_in_sheets, unknown)
         return positions
 
     def questions(
@@ -187,7 +186,7 @@ class ResponseUnits:
         problems.add_described(
             (questions == UNNAMED) | ((questions == UNKNOWN) & ~unnamed),
             references.question_header,
-            lambda row: _no_question(references.questions[row], self.question_ids),
+            lambda row: self._no_question(references.questions[row]),
         )
         is_known = (responses >= 0) & (questions >= 0)
         inapplicable = np.zeros(len(responses), dtype=bool)
@@ -211,14 +210,18 @@ class ResponseUnits:
         key = quoted_key(reference) or "an empty key"
         return f"no response has {key}", "Copy these values from the response files"
 
+    def _no_question(self, question: str | None) -> MessageAndRemedy:
+        if question is None:
+            remedy = f"Name one of {', '.join(self.question_ids)}"
+            return "the row does not name a question, and several are asked", remedy
+        remedy = nearest_question(question, self.question_ids)
+        return f"{quoted(question)} is not in the rubric", remedy
+
     def _inapplicable(self, response: int, question: int) -> MessageAndRemedy:
         name, response_id = self.question_ids[question], self.response_ids[response]
         applicable = [self.question_ids[i] for i in np.flatnonzero(self.applies[response])]
-        message = f'"{name}" is not asked of {quoted(response_id)}'
-        return (
-            message,
-            f"Rate it on {', '.join(applicable)} only" if applicable else "Remove the rating",
-        )
+        remedy = f"Rate it on {', '.join(applicable)} only" if applicable else "Remove the rating"
+        return f'"{name}" is not asked of {quoted(response_id)}', remedy
 
 
 def units_of(
@@ -257,9 +260,7 @@ def column_of(responses: pd.DataFrame, column: str) -> FileColumn[str | None]:
         cells = responses[column]
         if not (is_missing := cells.isna()).all():
             pairs = zip(cells, is_missing, strict=True)
-            return FileColumn.of(
-                [None if is_absent else as_text(cell) for cell, is_absent in pairs]
-            )
+            return FileColumn.of([None if absent else as_text(cell) for cell, absent in pairs])
     elif "attributes" in responses:
         cells = responses["attributes"]
         return FileColumn.of([as_text(json.loads(cell or "{}").get(column)) for cell in cells])
@@ -325,13 +326,6 @@ def _unread(n_rows: int) -> MessageAndRemedy:
     rows = "1 row names a response" if n_rows == 1 else f"{n_rows} rows name responses"
     message = f"{rows} not found among those that could be read"
     return message, "Repair the responses first, then run again"
-
-
-def _no_question(question: str | None, question_ids: Sequence[str]) -> MessageAndRemedy:
-    if question is None:
-        remedy = f"Name one of {', '.join(question_ids)}"
-        return "the row does not name a question, and several are asked", remedy
-    return f"{quoted(question)} is not in the rubric", nearest_question(question, question_ids)
 
 
 def _in_sheets(text: str) -> str:

@@ -217,10 +217,9 @@ def _responses(table: FileTable, ids: FileColumn[Any]) -> pd.DataFrame:
         "seed": table.text("seed").map(canonical_number),
         **{header: table.stripped(header) for header in _OPTIONAL},
     }
-    names = [(name,) for name in columns]
-    standard_headers = {
-        table.header_of(*synonyms) for synonyms in (*names, RESPONSE_ID, MODEL_NAME, _GROUP_ID)
-    }
+    names: list[tuple[str, ...]] = [(name,) for name in columns]
+    names += [RESPONSE_ID, MODEL_NAME, _GROUP_ID]
+    standard_headers = {table.header_of(*synonyms) for synonyms in names}
     further = [header for header in table.columns if header not in standard_headers]
     return _frame({**columns, "attributes": _attributes(table, further)})
 

@@ -50,10 +50,6 @@ UNPARSED = "unparsed"
 UNPARSED_OF_CONVERSATION = "unparsed of conversation"
 """Status of such a reply if it is about a conversation of several turns."""
 
-_RUN = "run"
-"""Column that numbers the runs of a judge."""
-
-
 SCORE = ("score", "aiescore")
 """Columns under which a judge's score is accepted."""
 
@@ -135,12 +131,9 @@ def read_recorded_scores(
         if judge.scores not in files:
             content = content_of_evaluation(judge.scores, folder=evaluation.folder)
             questions = {question.id: question.scale for question in evaluation.rubric}
-            models = [
-                of.model for of in evaluation.judges if of.model and of.scores == judge.scores
-            ]
-            files[judge.scores] = _scores_in_file(
-                content, questions=questions, models=models, response_ids=units.response_ids
-            )
+            judges = [of for of in evaluation.judges if of.scores == judge.scores]
+            models = [of.model for of in judges if of.model]
+            files[judge.scores] = _scores_in_file(content, questions, models, units.response_ids)
         table, references = files[judge.scores]
         rows = _rows_of(table, evaluation, judge)
         scores = _unit_scores(table.take(rows), references.take(rows), units)
@@ -152,7 +145,6 @@ def read_recorded_scores(
 
 def _scores_in_file(
     content: FileContent,
-    *,
     questions: Mapping[str, Scale],
     models: Sequence[str],
     response_ids: Sequence[str],
@@ -164,13 +156,8 @@ def _scores_in_file(
         is_scored = table.header_of(*SCORE, "raw_output") is not None
         if not table.columns or (has_references(table) and is_scored):
             return table, references_in(table, question_ids)
-    readings = readings_in_file(
-        content,
-        questions,
-        forms=_SCORES,
-        response_ids=frozenset(response_ids),
-        judges=models,
-    )
+    ids = frozenset(response_ids)
+    readings = readings_in_file(content, questions, forms=_SCORES, response_ids=ids, judges=models)
     reading = max(readings, key=lambda of: sum(rated.is_judge for rated in of.rated))
     rated = [of for of in reading.rated if of.is_judge]
     rated = rated or [of for of in reading.rated if not of.rater]
@@ -199,9 +186,8 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> Position
     if not table.has("judge_model"):
         if len(judges) <= 1:
             return np.arange(len(table))
-        message = (
-            f"the file does not say whose scores these are, and {' and '.join(judges)} read it"
-        )
+        readers = " and ".join(judges)
+        message = f"the file does not say whose scores these are, and {readers} read it"
         remedy = "Add the column judge_model, or give each judge a file of its own"
     elif judge.model is None:
         if len(present) <= 1:
@@ -248,8 +234,9 @@ def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
     unit = responses * len(units.question_ids) + questions
     # Rows without a unit must not look like scores of one.
     unit[problems.bad] = -1 - np.flatnonzero(problems.bad)
-    run = scores.table.stripped(_RUN).array(object).tolist() if scores.table.has(_RUN) else None
-    cells = unit.tolist() if run is None else list(zip(unit.tolist(), run, strict=True))
+    cells: list[object] = unit.tolist()
+    if scores.table.has("run"):
+        cells = list(zip(cells, scores.table.stripped("run"), strict=True))
     is_second, first = repeated(cells)
 
     def second(row: int) -> MessageAndRemedy:
@@ -279,7 +266,7 @@ def _frame(
     verdicts = _verdicts(scores, evaluation)
     for name, cells in verdicts.items():
         columns[name][scores.responses, scores.questions] = cells
-    if scores.table.has(_RUN):  # of several runs, the mean or the median
+    if scores.table.has("run"):  # of several runs, the mean or the median
         by_unit: dict[tuple[int, int], list[float]] = defaultdict(list)
         values = verdicts["score"]
         for row in np.flatnonzero(~np.isnan(values)).tolist():
@@ -312,14 +299,10 @@ def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDAr
         within[rows] = question.scale.spans(raw[rows])
     has_reply = ~replies.is_none()
     unparsed = np.where(scores.of_conversation, UNPARSED_OF_CONVERSATION, UNPARSED)
+    of_reply = "unparsable" if scores.score_header else unparsed
     status = np.select(
         [cells.blank & ~has_reply, cells.blank, np.isnan(raw), ~within],
-        [
-            "missing",
-            "unparsable" if scores.score_header else unparsed,
-            "unparsable",
-            "out_of_range",
-        ],
+        ["missing", of_reply, "unparsable", "out_of_range"],
         default=np.where(scores.of_conversation, OF_CONVERSATION, "ok"),
     )
     # A score that is not a number is all that is left of a reply that was not kept.

@@ -104,10 +104,7 @@ def with_words(table: CodedTable, options: ReadOptions) -> CodedTable:
     if not missing and not words:
         return table
     of_scale = frozenset(word.casefold() for word in words)
-    columns = [
-        replace(column, missing_values=missing, values_of_scale=of_scale)
-        for column in table.columns
-    ]
+    columns = [replace(c, missing_values=missing, values_of_scale=of_scale) for c in table.columns]
     return replace(table, columns=columns)
 
 
@@ -127,19 +124,14 @@ def _tables_of_rows(table: FileTable) -> list[CodedTable]:
 
 def content_of_frame(frame: pd.DataFrame) -> FileContent:
     """Return the content of a data frame; an index that is more than a count is a column."""
-    counts_rows = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
-    if not counts_rows and not (
-        pd.api.types.is_integer_dtype(frame.index.dtype) and frame.index.name is None
-    ):
+    is_count = pd.api.types.is_integer_dtype(frame.index.dtype)  # also of some rows of a frame
+    if frame.index.name is not None or not is_count:
         frame = frame.reset_index(names=[name or "item" for name in frame.index.names])
     # Labels of several levels are joined as a survey joins them.
     labels = [of if isinstance(of, tuple) else (of,) for of in frame.columns]
     headers = [": ".join(str(part) for part in of if str(part)) for of in labels]
     names, notes = header_rows.numbered_names(headers)
-    cells = [
-        FileColumn.of([_cell(cell) for cell in frame.iloc[:, k].tolist()])
-        for k in range(len(names))
-    ]
+    cells = [FileColumn.of([*map(_cell, frame.iloc[:, k].tolist())]) for k in range(len(names))]
     header = header_rows.Header(names, None, 0, tuple(notes))
     columns = header_rows.named_columns(header, cells, file=FRAME)
     lines = range(1, len(frame) + 1)
@@ -162,8 +154,7 @@ def _without_summary_rows(table: CodedTable) -> CodedTable:
         n_kept -= 1
     if n_kept == len(table):
         return table
-    lines = ", ".join(map(str, table.lines[n_kept:]))
-    note = f"line {lines} not read: it sums up the others"
+    note = f"line {', '.join(map(str, table.lines[n_kept:]))} not read: it sums up the others"
     rows = np.arange(n_kept)
     return replace(
         table,

@@ -403,8 +403,7 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
         folded = {word.casefold() for word in cells.words()}
         is_nominal = level == "nominal" and len(folded) > 1
         return Scale.from_words(*sorted(folded)) if is_nominal else None
-    tops = cells.tops()
-    top = max(tops, default=math.nan)
+    top = max(cells.tops(), default=math.nan)
     if values and max(values) <= top:
         return _between(min(0.0, *values) if min(values) < 1 or top == 100 else 1.0, top, values)
     if values <= {0.0, 1.0}:

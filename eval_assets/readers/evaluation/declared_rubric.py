@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -128,17 +129,14 @@ def _question(
         question["question"] = str(question["question"]).strip()
     guidelines = question.get("guidelines")
     if isinstance(guidelines, str) and _FILE_OF_GUIDELINES.fullmatch(guidelines):
-        question["guidelines"] = _text_of(checks, guidelines, (*at, "guidelines"), folder=folder)
+        path = existing(checks, guidelines, (*at, "guidelines"), folder=folder)
+        try:
+            text = read_text(path, file=guidelines) if path.is_file() else ""
+            question["guidelines"] = text.strip()
+        except InputError as error:
+            checks.add(error.problem)
+            question["guidelines"] = ""
     return question
-
-
-def _text_of(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> str:
-    path = existing(checks, name, at, folder=folder)
-    try:
-        return read_text(path, file=name).strip() if path.is_file() else ""
-    except InputError as error:
-        checks.add(error.problem)
-        return ""
 
 
 def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
@@ -167,8 +165,7 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
     except InputError as error:
         checks.add(error.problem)
         return None
-    for problem in table.bad_rows:
-        checks.add(problem)
+    checks.add(*table.bad_rows)
     missing = [_COLUMNS[k][0] for k in ("id", "question") if not table.header_of(*_COLUMNS[k])]
     if missing:
         message = f"there is no column {' and no column '.join(missing)}"
@@ -198,14 +195,11 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
 
 def _parsed(cell: object) -> object:
     """Return the stripped text of a cell, or the object in it."""
-    text = without_blanks(cell) if isinstance(cell, str) else cell
-    if isinstance(text, str) and text.startswith("{"):
-        try:
-            parsed: object = json.loads(text)
-        except ValueError:
-            return text
-        return parsed
-    return text
+    content: object = without_blanks(cell) if isinstance(cell, str) else cell
+    if isinstance(content, str) and content.startswith("{"):
+        with suppress(ValueError):
+            content = json.loads(content)
+    return content
 
 
 def _values(cell: object) -> list[str]:

@@ -27,8 +27,7 @@ def declared_files(
         if isinstance(name, str) and name.strip():
             files += _matches(checks, name.strip(), path, folder=folder)
         else:
-            message = "this does not name a file"
-            checks.note(path, message, "Write a path, a glob or a list of them")
+            checks.note(path, "this does not name a file", "Write a path, a glob or a list of them")
     return tuple(dict.fromkeys(files))
 
 
@@ -91,8 +90,7 @@ def folder_states(folder: Path, *, besides: str) -> list[FileState]:
 def named_states(evaluation: Evaluation) -> list[FileState]:
     """Return the state of each file that an evaluation names, wherever it lies."""
     sources = chain.from_iterable(source_files(evaluation).values())
-    labelling = evaluation.labelling
-    single = (evaluation.judge_prompt, labelling.calibration)
+    single = (evaluation.judge_prompt, evaluation.labelling.calibration)
     return sorted(map(file_state, {*sources, *evaluation.prompts, *filter(None, single)}))
 
 

@@ -157,11 +157,7 @@ def _as_declared(checks: Checks, raw: dict[str, object], *, folder: Path) -> dic
     sections |= {
         "<folder>": folder,
         "rubric": declared_rubric(checks, sections.get("rubric"), folder=folder),
-        "labels": {
-            **labels,
-            "files": label_files,
-            "<are named>": labels.get("files") is not None,
-        },
+        "labels": labels | {"files": label_files, "<are named>": labels.get("files") is not None},
         "gates": gates,
         "alerts": alerts,
     }

@@ -61,9 +61,8 @@ class YamlDocument:
         # A key can be a number; as text it is neither taken for a list position nor missed.
         keys = tuple(map(str, path))
         known_keys = next(keys[:n] for n in range(len(keys), -1, -1) if keys[:n] in self.lines)
-        return InputProblem(
-            self.file, self.lines[known_keys], dotted(path) or None, message, remedy
-        )
+        line = self.lines[known_keys]
+        return InputProblem(self.file, line, dotted(path) or None, message, remedy)
 
 
 def read_yaml(text: str, *, file: str) -> YamlDocument:
@@ -79,7 +78,11 @@ def read_yaml(text: str, *, file: str) -> YamlDocument:
     """
     try:
         _check_depth(text)
-        node, value = _parsed(text)
+        try:
+            node, value = yaml.compose(text, Loader=_Loader), yaml.load(text, Loader=_Loader)  # noqa: S506
+        except yaml.YAMLError:
+            yaml.compose(text, Loader=yaml.SafeLoader)  # which explains errors better
+            raise
         line_of_path = list(_walk(node, ())) if node else []
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
@@ -119,16 +122,6 @@ def _check_depth(text: str) -> None:
                 depth -= 1
             if depth > _DEEPEST:
                 raise ValueError(f"it is nested more than {_DEEPEST} deep")
-
-
-def _parsed(text: str) -> tuple[yaml.Node | None, object]:
-    """Return the document's nodes, which know their lines, and its value."""
-    try:
-        return yaml.compose(text, Loader=_Loader), yaml.load(text, Loader=_Loader)  # noqa: S506
-    except yaml.YAMLError:
-        # The slower loader explains errors better.
-        yaml.compose(text, Loader=yaml.SafeLoader)
-        raise
 
 
 def _walk(node: yaml.Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
@@ -197,9 +190,9 @@ class Checks:
         """Report problems at or below `path` in another file, which declares it."""
         self._elsewhere[path] = file, line
 
-    def add(self, problem: InputProblem) -> None:
-        """Note a problem of another file."""
-        self._problems.append(problem)
+    def add(self, *problems: InputProblem) -> None:
+        """Note problems of another file."""
+        self._problems += problems
 
     def raise_all(self) -> None:
         """Raise all problems by line, those of other files last; do nothing if there are none."""

@@ -98,8 +98,7 @@ def table_of(content: FileContent) -> FileTable:
     Raises:
         InputError: If it holds anything but rows.
     """
-    is_json = content.document is not None
-    table = table_of_json(content) if is_json else _one_table(content)
+    table = _one_table(content) if content.document is None else table_of_json(content)
     return replace(table, notes=(*content.notes, *table.notes))
 
 
@@ -193,11 +192,9 @@ def table_of_json(content: FileContent) -> FileTable:
     for position, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             line = position if rows is document else None
-            message, remedy = (
-                f"this is {_KINDS.get(type(row), 'a number')}, not an object",
-                "Write a list of objects",
-            )
-            raise input_error(content.file, message, f"{remedy}, one a row", line=line)
+            message = f"this is {_KINDS.get(type(row), 'a number')}, not an object"
+            remedy = "Write a list of objects, one a row"
+            raise input_error(content.file, message, remedy, line=line)
     names = dict.fromkeys(key for row in rows for key in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
     table = FileTable.of(content.file, columns, content.lines or range(1, len(rows) + 1))
@@ -210,9 +207,7 @@ def loaded(text: str) -> Any:  # noqa: ANN401 - JSON as it comes
         value = json.loads(text, object_pairs_hook=_object, strict=False)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    if _ESCAPED_SURROGATE.search(text):
-        return repaired(value)
-    return value
+    return repaired(value) if _ESCAPED_SURROGATE.search(text) else value
 
 
 def repaired(value: Any) -> Any:  # noqa: ANN401 - JSON as it comes
@@ -291,8 +286,7 @@ def _sheets(
         rows = [(line, [as_text(cell) or "" for cell in row]) for line, row in enumerate(grid, 1)]
         rows = [(line, row) for line, row in rows if line > skip_rows and any(row)]
         if sheet in (None, name) and rows:
-            table = table_of_rows(rows, file=file)
-            tables.append((name, table))
+            tables.append((name, table_of_rows(rows, file=file)))
     if not tables:
         raise input_error(file, "no sheet has any rows", "Fill in at least the header")
     if len(tables) == 1:

@@ -7,7 +7,6 @@ import csv
 import io
 import re
 from array import array
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import accumulate, compress, islice
 from operator import itemgetter
@@ -79,12 +78,16 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
             if set(map(len, rows)) != {width} or not all(map(str.strip, map(_FIRST_CELL, rows))):
                 # Spreadsheets write blank cells behind the last column.
                 rows = [row if any(row[width:]) else row[:width] for row in rows]
-                bad_rows += _ragged(rows, starts, n_names=width, file=file)
+                for row, line in zip(rows, starts, strict=True):
+                    if len(row) != width and _is_filled(row):
+                        cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                        message = f"the row has {cells}, the header has {width}"
+                        bad_rows.append(InputProblem(file, line, None, message, _ADD_CELLS))
                 fitting = [len(row) == width and _is_filled(row) for row in rows]
                 rows, starts = list(compress(rows, fitting)), list(compress(starts, fitting))
             lines.extend(starts)
-            for code, number, cells in zip(codes, numbers, zip(*rows, strict=True), strict=False):
-                code.extend(map(number.__getitem__, cells))
+            for code, number, column in zip(codes, numbers, zip(*rows, strict=True), strict=False):
+                code.extend(map(number.__getitem__, column))
     except csv.Error as error:
         raise _broken_quoting(data, delimiter, error, file=file) from error
     columns = [
@@ -138,16 +141,6 @@ def _starts(rows: list[list[str]], *, after: int, end: int) -> list[int]:
         return list(range(after + 1, end + 1))
     n_lines = (1 + len(_NEWLINE.findall(",".join(row))) for row in rows)
     return list(accumulate(n_lines, initial=after + 1))[:-1]
-
-
-def _ragged(
-    rows: list[list[str]], starts: list[int], *, n_names: int, file: str
-) -> Iterator[InputProblem]:
-    for row, line in zip(rows, starts, strict=True):
-        if len(row) != n_names and _is_filled(row):
-            cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-            message = f"the row has {cells}, the header has {n_names}"
-            yield InputProblem(file, line, None, message, _ADD_CELLS)
 
 
 def _broken_quoting(data: bytes, delimiter: str, error: csv.Error, *, file: str) -> InputError:

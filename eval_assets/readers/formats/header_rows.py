@@ -73,12 +73,8 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         remedy = "Leave the others out, or write a row for each rating"
         raise input_error(file, f"{n_columns:,} columns, but at most {MOST_COLUMNS:,}", remedy)
     if not rows or not any(any(row) for row in rows):
-        raise input_error(
-            file,
-            "there is no header",
-            "Name the columns in line 1",
-            line=start[0][0] if start else 1,
-        )
+        line = start[0][0] if start else 1
+        raise input_error(file, "there is no header", "Name the columns in line 1", line=line)
     first = _first_row(rows)
     notes = []
     if first:
@@ -93,8 +89,7 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         names_of_columns = [f"column {k}" for k in range(1, width + 1)]
         if len(names) == width and all(are_numbers[1:]):
             items = [] if are_numbers[0] else ["item"]
-            raters = [f"rater {k}" for k in range(1, width - len(items) + 1)]
-            names_of_columns = [*items, *raters]
+            names_of_columns = items + [f"rater {k}" for k in range(1, width - len(items) + 1)]
         return Header(names_of_columns, None, first, tuple(notes))
     n_second = 0
     while n_second < _SECOND_ROWS and first + n_second + 1 < len(rows):
@@ -174,10 +169,9 @@ def _with_second_row(
         has_ids = any(_IMPORT_ID in cell for row in rest[1:2] for cell in row)
         is_long = sum(map(len, in_numeric)) > _EXPLANATION * len(numeric)
         return list(names) if has_ids or is_long else None
-    pairs = zip(groups, second, strict=True)
     return [
         f"{group}: {name}" if group and name and name not in _RESPONSES else group or name
-        for group, name in pairs
+        for group, name in zip(groups, second, strict=True)
     ]
 
 

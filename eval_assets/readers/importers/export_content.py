@@ -310,13 +310,9 @@ def text_of(value: object) -> str:
     match value:
         case dict():
             texts = (value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str | int | list))
-            text = next(texts, None)
-            if (
-                text is None
-                and len(value) == 1
-                and isinstance(only := next(iter(value.values())), str)
-            ):
-                return text_of(only)
+            text, values = next(texts, None), [*value.values()]
+            if text is None and len(values) == 1 and isinstance(values[0], str):
+                return text_of(values[0])
             return json.dumps(value, ensure_ascii=False) if text is None else text_of(text)
         case list() if all(isinstance(item, str | dict) for item in value):
             return "\n\n".join(filter(None, map(text_of, value)))

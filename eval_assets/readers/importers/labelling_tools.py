@@ -154,8 +154,7 @@ def read_argilla(records: Iterable[Record], export: Export) -> None:
         if columns["response"] is None:
             columns["response"] = text_of(dict(record.get("fields", record)))
         columns["model"] = first_at(record.get("metadata") or record, "model", "model_name")
-        response_id = record.get("id") or record.get("_server_id")
-        response_id = export.add_response(response_id, **columns)
+        response_id = export.add_response(record.get("id") or record.get("_server_id"), **columns)
         nested = record if "fields" in record else _nested(record)
         if isinstance(nested.get("responses"), list):
             export.losses["responses in a list, as Argilla 1 has them, are not read"] += 1

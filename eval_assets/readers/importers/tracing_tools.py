@@ -97,8 +97,7 @@ def read_langsmith(records: Iterable[Record], export: Export) -> None:
             model=first_at(metadata, "ls_model_name", "model") or record.get("name"),
             group_id=record.get("reference_example_id"),
         )
-        feedback = records_at(record, "feedback")
-        for item in feedback:
+        for item in records_at(record, "feedback"):
             _read_feedback(item, export, run=response_id)
         # A mean mixes the ratings of people with scores of judges.
         for stats in (record.get("feedback_stats") or {}).values():
@@ -204,8 +203,7 @@ def read_langfuse(records: Iterable[Record], export: Export) -> None:
 
 
 def _is_score(record: Record) -> bool:
-    is_source = at(record, "source") in (_HUMAN, "API", "EVAL")
-    return is_source and at(record, "name") is not None
+    return at(record, "source") in (_HUMAN, "API", "EVAL") and at(record, "name") is not None
 
 
 def _read_score(score: Record, export: Export, *, trace: object) -> None:

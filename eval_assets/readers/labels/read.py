@@ -199,16 +199,10 @@ def _removed_questions(files: Sequence[RatedRows], question_ids: Sequence[str]) 
         questions = file.units.questions
         numbers = np.bincount(questions.codes, minlength=len(questions.values)).tolist()
         for name, n in zip(questions.values, numbers, strict=True):
-            counts.update({name: n} if name is not None else {})
-    return Counter(
-        {
-            name: n
-            for name, n in counts.items()
-            if name not in question_ids
-            and n >= _FEWEST_OF_A_REMOVED_QUESTION
-            and not get_close_matches(name, question_ids, n=1)
-        }
-    )
+            if name is not None:
+                counts[name] += n
+    frequent = ((name, n) for name, n in counts.items() if n >= _FEWEST_OF_A_REMOVED_QUESTION)
+    return Counter({k: n for k, n in frequent if not get_close_matches(k, question_ids, n=1)})
 
 
 def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[InputProblem]:
@@ -225,8 +219,7 @@ def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[Input
     problems = []
     for rater, *texts in wrong_ids:
         label = ratings[ratings["rater_id"] == rater].iloc[0]
-        place = label["file"], label["line"], label["rater_header"]
-        problems.append(InputProblem(*place, *texts))
+        problems.append(InputProblem(*label[["file", "line", "rater_header"]], *texts))
     return problems
 
 
@@ -292,5 +285,4 @@ def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
         of_questions = f" of {', '.join(questions)}" if len(question_ids) > 1 else ""
         return rows.with_note(f"{columns} read as raters{of_questions}")
     items = " and ".join(column.name for column in reading.items) or "each row"
-    text = f"{columns} read as ratings of {items} by {reading.rater.name}"
-    return rows.with_note(text)
+    return rows.with_note(f"{columns} read as ratings of {items} by {reading.rater.name}")

@@ -616,8 +616,7 @@ class ItemRows:
         items = self.choices.items or item_columns(self.table, peers, within=sheet)
         if not items or n_distinct(combined(items)) == n_distinct(combined([*items, sheet])):
             return  # sheets of different items
-        reading.items = items
-        reading.question = sheet
+        reading.items, reading.question = items, sheet
         reading.likelihood += 3
 
     def _rate_items(self, reading: Reading, rated: Sequence[CodedColumn]) -> None:
@@ -737,11 +736,9 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     if any(k.is_human and not n.isdigit() for n, k in zip(names, kinds, strict=True)):
         # 0 and 1 are an index beside people.
         kinds = [Who.UNKNOWN if n.isdigit() else k for n, k in zip(names, kinds, strict=True)]
-    order = (Who.UNKNOWN, Who.CRITERION, Who.PERSON, Who.HUMAN, Who.JUDGE)
-    crossed = crossed_parts(names)
-    if crossed:
+    if crossed := crossed_parts(names):
         kinds = [
-            max(who(a), who(b), who(name), key=order.index)
+            max(who(a), who(b), who(name), key=lambda k: k.value)
             for name, (a, b) in zip(names, crossed, strict=True)
         ]
     return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}

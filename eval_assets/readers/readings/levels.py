@@ -111,8 +111,7 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
             for code, version in enumerate(part.values):
                 for of in judges:
                     codes = np.where(part.codes == code, of.column.codes, BLANK)
-                    column = replace(of.column, codes=codes)
-                    rater = f"{of.rater} {version}"
+                    column, rater = replace(of.column, codes=codes), f"{of.rater} {version}"
                     reading.rated.append(replace(of, column=column, rater=rater))
             reading.not_read[part.name] = "in the names of judges"
         return

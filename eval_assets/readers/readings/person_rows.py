@@ -86,11 +86,8 @@ def reading_of_person_rows(
         return None
     if len(set(units)) < len(units):
         units = [(f"{item} {k}", question) for k, (item, question) in enumerate(units, 1)]
-    if person is None:
-        rows = [f"row {line}" for line in table.lines]
-        person_column = CodedColumn("row", np.arange(len(table), dtype=np.int32), rows)
-    else:
-        person_column = person
+    rows = [f"row {line}" for line in table.lines]
+    unnamed = CodedColumn("row", np.arange(len(table), dtype=np.int32), rows)
     return Reading(
         table=table,
         items=[],
@@ -98,7 +95,7 @@ def reading_of_person_rows(
             RatedColumn(column, question=question, item=item)
             for column, (item, question) in zip(rated, units, strict=True)
         ],
-        rater=person_column,
+        rater=unnamed if person is None else person,
         not_read=dict(not_read),
         likelihood=(8.5 if crossed else 6.8)
         - 2.2 * (person is None and not is_grid)

@@ -281,8 +281,7 @@ class _RatingRows:
         if key is None:
             return None
         of_unit = [*key.items, *filter(None, [key.question, key.run])]
-        units = n_distinct(combined(of_unit)[self.is_rated])
-        per_item = self.n_rated / max(1, units)
+        per_item = self.n_rated / max(1, n_distinct(combined(of_unit)[self.is_rated]))
         if per_item < 1.05 and not self.is_named:
             return None
         rated = self._rated_columns(key, per_item)
