@@ -111,7 +111,12 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
         changes = _changes(evaluation, ledger, changed)
-        _accept_prompt(evaluation, ledger, template)
+        # What judges are shown first is kept, so that later changes are asked for.
+        columns = template.columns
+        if not is_shipped(evaluation.judge_prompt):
+            columns = accepted_prompt(ledger).columns or ()
+        questions = [template.wordings.get(question.id, question) for question in evaluation.rubric]
+        accept_prompt(ledger, columns, questions, at=datetime.now(tz=UTC))
         if shard != WHOLE:
             judges = [judge for judge in judges if not judge.declared.batch]
             ask_again = frozenset()
@@ -313,15 +318,6 @@ def _require_columns(
                     f"{place}: the responses have no column {column}. "
                     f"Show one of {', '.join(sorted(known_columns))}."
                 )
-
-
-def _accept_prompt(evaluation: Evaluation, ledger: SqlLedger, template: PromptTemplate) -> None:
-    """Keep what judges are shown first, so that later changes are asked for."""
-    columns = template.columns
-    if not is_shipped(evaluation.judge_prompt):
-        columns = accepted_prompt(ledger).columns or ()
-    questions = [template.wordings.get(question.id, question) for question in evaluation.rubric]
-    accept_prompt(ledger, columns, questions, at=datetime.now(tz=UTC))
 
 
 def judge_fingerprints(evaluation: Evaluation, folder: EvaluationFolder) -> dict[str, str]:

@@ -74,7 +74,21 @@ def dual_judge(  # noqa: PLR0913 - one parameter for each option
     """
     if len(judges) not in {0, 2}:
         raise click.UsageError("Give --judge twice, or not at all.")
-    read_queries, problems = _queries(query_id, query, docs, queries)
+    read_queries: Sequence[DocumentQuery]
+    problems: Sequence[str] = ()
+    match query_id, query, docs, queries:
+        case int(), str(), Path(), None:
+            from eval_assets.readers.documents import read_document_query
+
+            read_queries = (read_document_query(query_id, query, docs),)
+        case None, None, None, Path():
+            from eval_assets.errors import InputError
+            from eval_assets.readers.documents import read_document_queries
+
+            read_queries, faults = read_document_queries(queries)
+            problems = [str(InputError(problem)) for problem in faults]
+        case _:
+            raise click.UsageError("Give --query-id, --query and --docs, or --queries alone.")
 
     from eval_assets.cli.dual_judging import of_one_query, parse_judge, store_dual_judge_scores
 
@@ -93,8 +107,7 @@ def dual_judge(  # noqa: PLR0913 - one parameter for each option
         report=_print_progress,
     )
     problems = [*problems, *cast("list[str]", answer["problems"])]
-    printed = answer | {"problems": problems} if queries is not None else of_one_query(answer)
-    print_json(printed)
+    print_json(answer | {"problems": problems} if queries is not None else of_one_query(answer))
     print_errors(problems)
     if answer["is_interrupted"]:
         raise KeyboardInterrupt
@@ -109,25 +122,3 @@ def _print_progress(report: Progress | Estimate | str) -> None:
     is_short = isinstance(report, Progress) and report.elapsed_seconds < SECONDS_BETWEEN_REPORTS
     if not (is_short or isinstance(report, Estimate)):
         click.echo(str(report), err=True)
-
-
-def _queries(
-    query_id: int | None, query: str | None, docs: Path | None, queries: Path | None
-) -> tuple[Sequence[DocumentQuery], Sequence[str]]:
-    """Return the queries of the one source that the options name, and problems of the others.
-
-    Raises:
-        UsageError: If the options name no source, or several.
-    """
-    match query_id, query, docs, queries:
-        case int(), str(), Path(), None:
-            from eval_assets.readers.documents import read_document_query
-
-            return (read_document_query(query_id, query, docs),), ()
-        case None, None, None, Path():
-            from eval_assets.errors import InputError
-            from eval_assets.readers.documents import read_document_queries
-
-            read_queries, problems = read_document_queries(queries)
-            return read_queries, [str(InputError(problem)) for problem in problems]
-    raise click.UsageError("Give --query-id, --query and --docs, or --queries alone.")

@@ -222,8 +222,7 @@ def _with_marks(
         hashes = dict(zip(row["docs"], content_hashes, strict=True)) if content_hashes else {}
         changed = [d.id for d in query.documents if hashes.get(d.id, _hash(d)) != _hash(d)]
         if row["query"] != query.text or changed:
-            is_query = row["query"] != query.text
-            subject = "the query" if is_query else f"document {changed[0]}"
+            subject = "the query" if row["query"] != query.text else f"document {changed[0]}"
             message = f"{subject} is stored with another text"
             location = f"query {query.id}"
             problems.append(InputProblem(location, None, None, message, "Use another id"))
@@ -321,8 +320,7 @@ def _ask(  # noqa: PLR0913, PLR0917 - the queries, the judges and what they are 
         by_judge = [
             asyncio.run(stored_scores(units, judge, worker, template=template)) for judge in judges
         ]
-        pairs = zip(*by_judge, strict=True)
-        scores = iter([score for pair in pairs for score, _ in pair])
+        scores = iter([score for pair in zip(*by_judge, strict=True) for score, _ in pair])
         run = {"stopped": ["interrupted"], "estimated_cost_usd": None}
         run |= {"n_calls": 0, "n_from_ledger": 0, "is_interrupted": True}
     else:
@@ -419,7 +417,6 @@ def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, 
         for row in rows
     )
     macro = mean_of_defined(or_nan(row.kappa) for row in rows) if has_two else math.nan
-    scored_by = [[row.judge1_model for row in rows], [row.judge2_model for row in rows]]
     target = evaluation.dual_judge.kappa
     is_defined = not (math.isnan(micro) or math.isnan(macro))
     meets_target = min(micro, macro) >= target - TOLERANCE if is_defined else None
@@ -436,8 +433,8 @@ def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, 
         "median_difference": statistics.median(differences) if differences else None,
         "judges_without_scores": [
             judge.id
-            for judge, models in zip(evaluation.judges, scored_by, strict=True)
-            if not any(models)
+            for judge, scores in zip(evaluation.judges, (first, second), strict=True)
+            if all(map(math.isnan, scores))
         ],
     }
 

@@ -71,7 +71,12 @@ def ledger(
         if forget_batch is not None:
             return _forget(opened, forget_batch)
         if action == "export":
-            _export(opened, form, output)
+            from eval_assets.store.ledger.copies import export_ledger
+
+            with tempfile.TemporaryDirectory() as folder:
+                temporary = Path(folder) / "rows"
+                export_ledger(opened, temporary, form=form)
+                put_file(temporary, output)
         else:
             _show(opened, evaluation)
     return DONE
@@ -130,12 +135,3 @@ def _spent(row: Mapping[str, Any], key: object) -> tuple[str, ...]:
         f"{row['cost_usd'] or 0.0:.4f}{unknown}",
         f"{row['charged_usd']:.4f}",
     )
-
-
-def _export(ledger: SqlLedger, form: ExportFormat, output: Path | None) -> None:
-    from eval_assets.store.ledger.copies import export_ledger
-
-    with tempfile.TemporaryDirectory() as folder:
-        temporary = Path(folder) / "rows"
-        export_ledger(ledger, temporary, form=form)
-        put_file(temporary, output)

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -170,14 +170,17 @@ async def judge_in_stages(
             spots = spot_checks({unit.response_id for unit in window}, share=staged.spot_check)
             deciding = [unit for unit in window if unit.response_id in spots]
             rest = [unit for unit in window if unit.response_id not in spots]
-        pairs += _pairs(deciding, await score(deciding, judges), n_judges=len(judges))
+        scores = iter(await score(deciding, judges))
+        for unit in deciding:
+            first, second, *_ = (next(scores) for _ in judges)
+            if first.status == "ok" and second.status == "ok":
+                to_unit = unit.question.scale.to_unit
+                pairs.append((to_unit(first.score), to_unit(second.score)))
         if rest:
             unpaid = await unanswered(rest, judges[1])
-            paid = {unit.key for unit in rest} - set(unpaid)
-            if paid:
-                await score([unit for unit in rest if unit.key in paid], judges)
-            if unpaid:
-                unasked = [unit for unit in rest if unit.key in unpaid]
+            if paid := [unit for unit in rest if unit.key not in unpaid]:
+                await score(paid, judges)
+            if unasked := [unit for unit in rest if unit.key in unpaid]:
                 await score(unasked, [*judges[:1], *judges[2:]])
         latest = pairs[-staged.window :]
         kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
@@ -194,14 +197,3 @@ async def judge_in_stages(
             n_done = start + len(window)
             changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, reason))
     return tuple(changes)
-
-
-def _pairs(
-    units: Sequence[Unit], scores: Sequence[JudgeScore], *, n_judges: int
-) -> Iterator[tuple[float, float]]:
-    """Yield scores of the first two judges on [0, 1], for units that have both."""
-    for index, unit in enumerate(units):
-        first, second = scores[index * n_judges : index * n_judges + 2]
-        if first.status == "ok" and second.status == "ok":
-            to_unit = unit.question.scale.to_unit
-            yield to_unit(first.score), to_unit(second.score)

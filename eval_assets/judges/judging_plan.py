@@ -155,8 +155,7 @@ class JudgingPlan:
                 if parsed is not None:
                     self.n_from_ledger += 1
                     self.keep(rating.unit, rating.replicate, parsed)
-        keys = [request.key for _, request in pairs]
-        in_batches = await self.client.keys_in_batches(keys)
+        in_batches = await self.client.keys_in_batches([request.key for _, request in pairs])
         for rating, request in pairs:
             if request.key in in_batches:
                 self.keep(rating.unit, rating.replicate, IN_BATCH)

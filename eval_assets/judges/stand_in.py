@@ -219,5 +219,4 @@ def _fraction(*parts: str) -> float:
 
 
 def _digest(*parts: str) -> str:
-    text = json.dumps(parts).encode()
-    return blake2b(text, digest_size=16).hexdigest()
+    return blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()

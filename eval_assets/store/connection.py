@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -286,14 +287,16 @@ def _prepare(
     connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None, *, is_read_only: bool
 ) -> None:
     """Create the tables of a new database or an older schema; refuse a newer schema."""
-    version, fingerprint = _stored_schema(connection)
-    if version is not None and version > SCHEMA_VERSION:
+    row: tuple[Any, ...] = ()
+    with suppress(duckdb.CatalogException):  # a new file has no tables
+        row = connection.execute("SELECT * FROM schema_version").fetchall()[0]
+    if row and row[0] > SCHEMA_VERSION:
         raise StoreError(
-            f"{path}: written by a newer eval-assets (schema {version}, this one reads "
+            f"{path}: written by a newer eval-assets (schema {row[0]}, this one reads "
             f"{SCHEMA_VERSION}). Upgrade eval-assets, or set EVAL_DATABASE to another file."
         )
     current = hashlib.sha256(schema().encode()).hexdigest()
-    if (version, fingerprint) != (SCHEMA_VERSION, current):
+    if row != (SCHEMA_VERSION, current):
         if is_read_only:
             raise StoreError(
                 f"{path}: written by another version of eval-assets, and cannot be brought up to "
@@ -306,7 +309,17 @@ def _prepare(
 
 def _make_tables(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> None:
     with transaction(connection):
-        _drop_derived_tables(connection)
+        # Of another schema; the next run makes them again.
+        names = connection.execute(
+            """SELECT 'VIEW', view_name FROM duckdb_views()
+               WHERE NOT internal AND database_name = current_database()
+                 AND schema_name = current_schema()
+               UNION ALL
+               SELECT 'TABLE', table_name FROM duckdb_tables()
+               WHERE database_name = current_database() AND schema_name = current_schema()"""
+        ).fetchall()
+        for kind, name in names:
+            connection.execute(f'DROP {kind} "{name}"')
         connection.execute(schema())
         connection.execute(
             "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
@@ -332,30 +345,6 @@ def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) 
     with transaction(connection):
         connection.execute("DELETE FROM evaluation_folder")
         connection.execute(f"INSERT INTO evaluation_folder VALUES ({quoted(str(folder))})")  # noqa: S608 - quoted
-
-
-def _stored_schema(connection: duckdb.DuckDBPyConnection) -> tuple[int | None, str | None]:
-    """Return version and fingerprint of the tables; None in a new file."""
-    try:
-        rows = connection.execute("SELECT * FROM schema_version").fetchall()
-    except duckdb.CatalogException:
-        return None, None
-    version, *fingerprint = rows[0]
-    return int(version), str(fingerprint[0]) if fingerprint else None
-
-
-def _drop_derived_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop tables and views of another schema, which the next run makes again."""
-    names = connection.execute(
-        """SELECT 'VIEW', view_name FROM duckdb_views()
-           WHERE NOT internal AND database_name = current_database()
-             AND schema_name = current_schema()
-           UNION ALL
-           SELECT 'TABLE', table_name FROM duckdb_tables()
-           WHERE database_name = current_database() AND schema_name = current_schema()"""
-    ).fetchall()
-    for kind, name in names:
-        connection.execute(f'DROP {kind} "{name}"')
 
 
 def set_aside(path: Path) -> Path | None:

@@ -11,7 +11,7 @@ from eval_assets.figures import RECORDS, FigureRecord, fields_of
 from eval_assets.wording import or_nan
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
     import duckdb
     import pandas as pd
@@ -23,7 +23,6 @@ _N = ("n_responses", "n_units", "n", "n_prompts")
 
 _SHARED = {"n_groups": "n_groups", "interval_method": "method", "data_version": "data_version"}
 """Fields with a separate column in the table, by name; all others are in `key`."""
-
 
 _SQL_TYPES = {int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 
@@ -60,14 +59,6 @@ def figure_views() -> str:
     return "\n".join(
         f"CREATE OR REPLACE VIEW {record.table} AS {view_sql(record)};" for record in RECORDS
     )
-
-
-def figure_comments() -> Iterator[tuple[str, str, str]]:
-    """Yield view, column and meaning of every field that has one."""
-    for record in RECORDS:
-        for field in fields_of(record):
-            if field.meaning:
-                yield record.table, field.name, field.meaning
 
 
 def _n_field(record: type[FigureRecord]) -> str:
@@ -116,7 +107,7 @@ def replace_figure_frame(
     connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], rows: pd.DataFrame
 ) -> None:
     """Replace all figures of a record type by the rows of a frame with the columns of its view."""
-    _delete(connection, record)
+    connection.execute("DELETE FROM figures WHERE table_name = ?", [record.table])
     append_figure_frame(connection, record, rows)
 
 
@@ -132,14 +123,10 @@ def replace_figures_by_query(
     connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], query: str
 ) -> None:
     """Replace all figures of a record type by the rows of a query with the columns of its view."""
-    _delete(connection, record)
+    connection.execute("DELETE FROM figures WHERE table_name = ?", [record.table])
     columns = {column for field in fields_of(record) for column in field.columns}
     described = {name for name, *_ in connection.execute(f"DESCRIBE {query}").fetchall()}
     _insert(connection, record, f"({query})", columns & described)
-
-
-def _delete(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> None:
-    connection.execute("DELETE FROM figures WHERE table_name = ?", [record.table])
 
 
 def _insert(

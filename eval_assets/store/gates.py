@@ -171,7 +171,19 @@ def write_gate_verdicts(
     frame = pd.DataFrame(rows, dtype=object).assign(evaluated_at=datetime.now(tz=UTC))
     with transaction(connection):
         replace_rows(connection, "gate_verdicts", frame)
-        _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
+        tables = connection.execute(
+            """SELECT table_name FROM duckdb_columns()
+               WHERE database_name = current_database() AND schema_name = current_schema()
+                 AND column_name = 'is_gated'
+               ORDER BY table_name"""
+        ).fetchall()
+        for (table,) in tables:  # other reasons stay as they are
+            connection.execute(
+                f"""UPDATE "{table}" SET stale_because = $because, is_gated = $because IS NOT NULL
+                    WHERE stale_because IS DISTINCT FROM $because
+                      AND (stale_because IS NULL OR is_gated)""",  # noqa: S608 - our own tables
+                {"because": f"gate closed: {'; '.join(closed)}" if closed else None},
+            )
         if closed:
             withdraw_stand_in_scores(connection)
 
@@ -197,20 +209,3 @@ def _verdict_rows(outcomes: Iterable[GateOutcome]) -> list[dict[str, object]]:
         for outcome in outcomes
         for verdict in (outcome.overall, *outcome.questions)
     ]
-
-
-def _mark_stale(connection: duckdb.DuckDBPyConnection, reason: str | None) -> None:
-    """Set `stale_because` of all rows behind the gates; leave other reasons as they are."""
-    tables = connection.execute(
-        """SELECT table_name FROM duckdb_columns()
-           WHERE database_name = current_database() AND schema_name = current_schema()
-             AND column_name = 'is_gated'
-           ORDER BY table_name"""
-    ).fetchall()
-    for (table,) in tables:
-        connection.execute(
-            f"""UPDATE "{table}" SET stale_because = $because, is_gated = $because IS NOT NULL
-                WHERE stale_because IS DISTINCT FROM $because
-                  AND (stale_because IS NULL OR is_gated)""",  # noqa: S608 - our own tables
-            {"because": reason},
-        )

@@ -197,21 +197,15 @@ def response_keys(
     """Return the columns by which labels and scores name a response; turns are Int64."""
     key_columns = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
     relation = connection.table("responses")
-    selected = [
-        _cells(relation, column).alias(column) for column in dict.fromkeys((*key_columns, *further))
-    ]
+    selected = []
+    for column in dict.fromkeys((*key_columns, *further)):
+        cells: duckdb.Expression = duckdb.ColumnExpression(column)
+        if column not in relation.columns:  # an attribute
+            path = duckdb.ConstantExpression(column)
+            attributes = duckdb.ColumnExpression("attributes")
+            cells = duckdb.FunctionExpression("json_extract_string", attributes, path)
+        selected.append(cells.alias(column))
     return as_read(relation.select(*selected).order("response_id").df())
-
-
-def _cells(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression:
-    """Return a column of the responses, or an attribute by that name."""
-    if column in responses.columns:
-        return duckdb.ColumnExpression(column)
-    return duckdb.FunctionExpression(
-        "json_extract_string",
-        duckdb.ColumnExpression("attributes"),
-        duckdb.ConstantExpression(column),
-    )
 
 
 def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
@@ -271,8 +265,7 @@ def response_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
                       (SELECT count(*) FROM generated_responses) AS n_generated,
                       count(*) FILTER (response_text = '') AS n_empty_responses
                FROM responses"""
-    [row] = rows_of(connection.execute(query))
-    return row
+    return rows_of(connection.execute(query))[0]
 
 
 def label_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -283,5 +276,4 @@ def label_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
                       (SELECT count(*) FROM rejected_rows) AS n_rejected,
                       (SELECT count(*) FROM earlier_labels) AS n_earlier
                FROM human_labels"""
-    [row] = rows_of(connection.execute(query))
-    return row
+    return rows_of(connection.execute(query))[0]

@@ -154,12 +154,11 @@ def response_group_ids(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 def response_texts(connection: duckdb.DuckDBPyConnection, unit: int) -> tuple[str, str, str]:
     """Return id, prompt and text of the response of a unit index."""
-    [row] = connection.execute(
+    [(response_id, prompt, text)] = connection.execute(
         """SELECT response_id, coalesce(prompt_text, ''), coalesce(response_text, '')
            FROM responses ORDER BY response_id LIMIT 1 OFFSET ?""",
         [unit],
     ).fetchall()
-    response_id, prompt, text = row
     return str(response_id), str(prompt), str(text)
 
 

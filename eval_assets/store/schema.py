@@ -8,10 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
-from eval_assets.store.figures import (
-    figure_comments,
-    figure_views,
-)
+from eval_assets.figures import RECORDS, fields_of
+from eval_assets.store.figures import figure_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -136,7 +134,6 @@ _COPY_OPTIONS: dict[ExportFormat, str] = {
     "parquet": "FORMAT parquet",
 }
 
-
 _UNLIKE_FORMULA = r"""if(
     regexp_matches("{column}", '^\x27*[=+\-@\t\r]')
     AND NOT regexp_full_match("{column}", '[+-]?[0-9]+(\.[0-9]+)?'),
@@ -171,7 +168,7 @@ class TableColumn:
 
 def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[TableColumn]:
     """Return the columns of `table`, in order."""
-    comments = {(of, column): comment for of, column, comment in column_comments()}
+    comments = _column_comments()
     rows = connection.execute(f'DESCRIBE "{table}"').fetchall()
     return [TableColumn(name, type_, comments.get((table, name))) for name, type_, *_ in rows]
 
@@ -187,16 +184,21 @@ def schema() -> str:
 
 
 @cache
-def column_comments() -> tuple[tuple[str, str, str], ...]:
-    """Return table, column and comment of every column that has one."""
-    comments = list(figure_comments())
+def _column_comments() -> dict[tuple[str, str], str]:
+    """Return the comment of every column that has one, by table and column."""
+    comments = {
+        (of.table, field.name): field.meaning
+        for of in RECORDS
+        for field in fields_of(of)
+        if field.meaning
+    }
     table = ""
     for line in schema().splitlines():
         if created := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", line):
             table = created[1]
         elif described := re.match(r"\s+\"?(\w+)\"? [^-]*-- (.+)", line):
-            comments.append((table, described[1], described[2]))
-    return tuple(comments)
+            comments[table, described[1]] = described[2]
+    return comments
 
 
 @cache

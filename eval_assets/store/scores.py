@@ -179,8 +179,7 @@ def judge_fingerprints(
 
 def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the fingerprint of each judge as it is declared, by judge id."""
-    rows = connection.execute("SELECT judge_id, fingerprint FROM judges").fetchall()
-    return {str(judge_id): str(fingerprint) for judge_id, fingerprint in rows}
+    return dict(connection.execute("SELECT judge_id, fingerprint FROM judges").fetchall())
 
 
 def status_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """Inputs of tuning: rated responses with judges' scores, and their split."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 import duckdb
 import numpy as np
@@ -150,20 +149,27 @@ def tuning_units(
     humans = long_ratings(connection, "reference", names, group=group)
     judges = long_ratings(connection, "unmapped_judge", names, group=group)
     spreads = long_ratings(connection, "replicate_spread", names, group=group)
-    return {
-        question.id: _units(
-            question,
-            responses,
-            history,
-            text_hashes,
-            humans=humans[question.id],
-            judges=_by_judge(connection, judges[question.id]),
-            spreads=dict(
-                zip(spreads[question.id].rater_ids, spreads[question.id].matrix().T, strict=True)
-            ),
+    units = {}
+    for question in questions:
+        of, spread = humans[question.id], spreads[question.id]
+        rated, raters = (np.flatnonzero(np.bincount(item)) for item in (of.unit, of.rater))
+        ratings = np.full((len(rated), len(raters)), np.nan)
+        ratings[np.searchsorted(rated, of.unit), np.searchsorted(raters, of.rater)] = of.value
+        scores = _by_judge(connection, judges[question.id])
+        by_judge = zip(spread.rater_ids, spread.matrix().T, strict=True)
+        # Where all responses are rated, the questions share what is known of these.
+        selected = slice(None) if len(rated) == of.n_responses else rated
+        units[question.id] = RatedUnits(
+            question=question,
+            ratings=ratings,
+            scores={judge: values[rated] for judge, values in scores.items()},
+            spreads={judge: values[rated] for judge, values in by_judge},
+            history=history,
+            shown={},
+            text_hashes=text_hashes,
+            **{name: np.asarray(values)[selected] for name, values in responses.items()},
         )
-        for question in questions
-    }
+    return units
 
 
 def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
@@ -172,35 +178,6 @@ def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> froze
     verdicts = verdicts[verdicts["gate"].isin(HUMAN_GATES)].dropna(subset="question_id")
     passes = (verdicts["verdict"] == "pass").groupby(verdicts["question_id"]).all()
     return frozenset(passes[passes].index)
-
-
-def _units(  # noqa: PLR0913 - all ratings and scores
-    question: RubricQuestion,
-    responses: Mapping[str, Any],
-    history: Mapping[str, tuple[tuple[str, str], ...]],
-    text_hashes: Mapping[str, str],
-    *,
-    humans: LongRatings,
-    judges: Mapping[str, NDArray[np.float64]],
-    spreads: Mapping[str, NDArray[np.float64]],
-) -> RatedUnits:
-    rated, raters = (np.flatnonzero(np.bincount(item)) for item in (humans.unit, humans.rater))
-    ratings = np.full((len(rated), len(raters)), np.nan)
-    ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (
-        humans.value
-    )
-    # Where all responses are rated, the questions share what is known of these.
-    selected = slice(None) if len(rated) == humans.n_responses else rated
-    return RatedUnits(
-        question=question,
-        ratings=ratings,
-        scores={judge: scores[rated] for judge, scores in judges.items()},
-        spreads={judge: spread[rated] for judge, spread in spreads.items()},
-        history=history,
-        shown={},
-        text_hashes=text_hashes,
-        **{name: np.asarray(values)[selected] for name, values in responses.items()},
-    )
 
 
 def _by_judge(

@@ -80,6 +80,15 @@ def background_of(
     connection: duckdb.DuckDBPyConnection, question_id: str, tuning: Tuning
 ) -> Background:
     """Return the content of a certificate on its question and judges, except the test."""
+    biases = connection.execute(
+        """SELECT judge_id, value, relative FROM judge_bias
+           WHERE attribute = 'system' AND is_named AND question_id = ?""",
+        [question_id],
+    ).fetchall()
+    # The systems that a judge rates differently at equal quality.
+    favoured: dict[str, dict[str, float]] = {}
+    for judge_id, system, relative in biases:
+        favoured.setdefault(judge_id, {})[system] = relative
     rows = read_figures(connection, HumanFigures, subjects=("question",))
     [columns] = [row.columns() for row in rows if row.question_id == question_id]
     figures = ("a_hh", "a_hh_low", "a_hh_high", "alpha", "alpha_low", "alpha_high")
@@ -92,23 +101,8 @@ def background_of(
         lowered_minimums=_lowered_minimums(connection),
         stand_in=tuning.stand_in,
         not_held_out=why_not_held_out(connection, tuning),
-        favoured=_favoured(connection, question_id),
+        favoured=favoured,
     )
-
-
-def _favoured(
-    connection: duckdb.DuckDBPyConnection, question_id: str
-) -> dict[str, dict[str, float]]:
-    """Return the systems that judges rate differently at equal quality, by judge."""
-    rows = connection.execute(
-        """SELECT judge_id, value, relative FROM judge_bias
-           WHERE attribute = 'system' AND is_named AND question_id = ?""",
-        [question_id],
-    ).fetchall()
-    favoured: dict[str, dict[str, float]] = {}
-    for judge_id, system, relative in rows:
-        favoured.setdefault(judge_id, {})[system] = relative
-    return favoured
 
 
 def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, float]:
@@ -213,21 +207,15 @@ def evaluation_table(
     fitness = {
         tuple(row[key] for key in keys): row["verdict"] for row in rows if row["kind"] == "fitness"
     }
-    verdicts = (
-        fitness.get(tuple(row[key] for key in keys))
-        if row["verdict"] == "unchanged"
-        else row["verdict"]
-        for row in rows
-    )
-    return [
-        {
-            **row,
-            "state": state_of_test(
-                str(verdict), has_pairs=bool(row.get("n_units")) and row["question_id"] in agreed
-            ).value,
-        }
-        for row, verdict in zip(rows, verdicts, strict=True)
-    ]
+    records: list[dict[str, object]] = []
+    for row in rows:
+        verdict = row["verdict"]
+        if verdict == "unchanged":
+            verdict = fitness.get(tuple(row[key] for key in keys))
+        has_pairs = bool(row.get("n_units")) and row["question_id"] in agreed
+        state = state_of_test(str(verdict), has_pairs=has_pairs).value
+        records.append({**row, "state": state})
+    return records
 
 
 def certificate_table(

@@ -95,7 +95,6 @@ class RetryPolicy:
 
         The wait for an overloaded vendor begins short, because the refusal may be chance, and the
         limiter sets the pace of all. A wait that the vendor asks for is kept if it is longer.
-
         """
         vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
         if is_overload:
@@ -444,8 +443,7 @@ class ModelClient(Generic[Declared]):
             if n_priced >= _FEWEST_PRICED:
                 charged_usd = min(most_usd, _MEAN_FACTOR * summary.known_usd / n_priced)
         elif reply is not None:
-            known = usage or self.model.estimated_usage(request, reply.text)
-            cost_usd = self.model.cost_usd(known)
+            cost_usd = self.model.cost_usd(usage or self.model.estimated_usage(request, reply.text))
             charged_usd = most_usd if cost_usd is None else cost_usd
         if usage is None:
             summary.estimated_usd += charged_usd

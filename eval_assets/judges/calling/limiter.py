@@ -39,7 +39,6 @@ _IGNORED_TICKS = 15
 _GROWTH = 0.05
 _LONGEST_SLEEP = 0.5
 
-
 _FIRST_REQUESTS = 16
 _LONGEST_SECONDS = 1.0
 """Most that is taken at once: what the limits allow in this time. Others want to send as well."""

@@ -21,7 +21,6 @@ _MAX_TOKENS = 1024
 _MAX_TOKENS_THINKING = 4096
 """Most output tokens if nothing else is declared; thinking counts among them."""
 
-
 _FRAMING_TOKENS = 500
 """More than any vendor adds to a prompt, roles and schema instructions included."""
 
@@ -102,33 +101,26 @@ def live_models(
 
     Endpoints may come from the environment; prices are those of the day.
     """
-    return [_live_model(evaluation, model, environ=environ, today=today) for model in declared]
-
-
-def _live_model(
-    evaluation: Evaluation,
-    declared: Declared,
-    *,
-    environ: Mapping[str, str],
-    today: date,
-) -> LiveModel[Declared]:
-    vendor = vendor_of(declared)
-    model = declared.model or ""
-    base_url = (base_url_of(declared, environ=environ) or VENDORS[vendor].base_url).rstrip("/")
-    host = urlsplit(base_url).netloc.lower()
-    capabilities = capabilities_of(model, overrides=evaluation.capabilities, host=host)
-    defaults = _JUDGE_SETTINGS if isinstance(declared, Judge) else {}
-    settings = {**defaults, **declared.settings}
-    fallback = _MAX_TOKENS_THINKING if capabilities.thinks else _MAX_TOKENS
-    max_tokens = int(settings.pop("max_tokens", fallback))
-    # A setting that the table does not know is the user's risk.
-    takes = dict.fromkeys(("temperature", "top_p", "top_k"), capabilities.temperature)
-    takes |= {"effort": capabilities.effort, "seed": capabilities.seed}
-    return LiveModel(
-        declared=declared,
-        endpoint=Endpoint(vendor, base_url, model),
-        capabilities=capabilities,
-        settings={name: value for name, value in settings.items() if takes.get(name, True)},
-        max_tokens=max_tokens,
-        price=price_of(model, on=today, overrides=evaluation.prices),
-    )
+    models: list[LiveModel[Declared]] = []
+    for of in declared:
+        vendor, name = vendor_of(of), of.model or ""
+        base_url = (base_url_of(of, environ=environ) or VENDORS[vendor].base_url).rstrip("/")
+        host = urlsplit(base_url).netloc.lower()
+        capabilities = capabilities_of(name, overrides=evaluation.capabilities, host=host)
+        settings = {**(_JUDGE_SETTINGS if isinstance(of, Judge) else {}), **of.settings}
+        fallback = _MAX_TOKENS_THINKING if capabilities.thinks else _MAX_TOKENS
+        max_tokens = int(settings.pop("max_tokens", fallback))
+        # A setting that the table does not know is the user's risk.
+        takes = dict.fromkeys(("temperature", "top_p", "top_k"), capabilities.temperature)
+        takes |= {"effort": capabilities.effort, "seed": capabilities.seed}
+        models.append(
+            LiveModel(
+                declared=of,
+                endpoint=Endpoint(vendor, base_url, name),
+                capabilities=capabilities,
+                settings={key: value for key, value in settings.items() if takes.get(key, True)},
+                max_tokens=max_tokens,
+                price=price_of(name, on=today, overrides=evaluation.prices),
+            )
+        )
+    return models

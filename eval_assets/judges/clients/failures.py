@@ -73,7 +73,6 @@ _REFUSED: Mapping[Feature, tuple[str, ...]] = {
 }  # fmt: skip
 """Words of errors about a part of a request that a model or server does not accept."""
 
-
 _FORMS: tuple[Feature, ...] = ("json_schema", "json_object")
 
 

@@ -156,9 +156,8 @@ class OfficialClient(ABC):
         ]
         counts = mapping(batch.get("request_counts"))
         n_expected = sum(token_count(counts.get(name)) or 0 for name in self.counted_results)
-        reason = self._refusal_of(batch)
         failure = RequestFailed("not among the results of its batch", remedy="retry")
-        if reason is not None:
+        if (reason := self._refusal_of(batch)) is not None:
             message = named(f"the batch failed: {reason}", keys=self.keys)
             failure = RequestFailed(message, remedy="stop")
         return BatchResults(_without_conflicts(results), n_expected, failure)

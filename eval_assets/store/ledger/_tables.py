@@ -251,7 +251,6 @@ histories = sa.Table(
     sa.Index("histories_by_name", "evaluation", "history"),
 )
 
-
 VERSION, FIRST_VERSION = 7, 3
 """The version of these tables, and the earliest that is brought up to date: that of November 22,
 2026."""

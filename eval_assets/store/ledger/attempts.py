@@ -197,7 +197,6 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
         far as it is known; n_unknown, the attempts whose cost is not known though they may be
         billed; charged_usd, which counts these at the most they can cost.
     """
-    joined = attempts.outerjoin(workers, attempts.c.worker == workers.c.worker)
     is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
     columns = {
         "judge": attempts.c.judge_id,
@@ -217,7 +216,7 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
             _count(is_unknown).label("n_unknown"),
             sa.func.sum(attempts.c.charged_usd).label("charged_usd"),
         )
-        .select_from(joined)
+        .select_from(attempts.outerjoin(workers, attempts.c.worker == workers.c.worker))
         .where(attempts.c.evaluation == ledger.evaluation)
         .group_by(key)
         .order_by(sa.func.max(attempts.c.started_at).desc(), key)

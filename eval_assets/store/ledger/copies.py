@@ -38,15 +38,13 @@ if TYPE_CHECKING:
 _ATTEMPTS_AT_ONCE = 5_000
 
 _NOT_COPIED = {"id", "evaluation", "worker", "day", "raw_reply"}
-_BY_WORKERS = attempts.outerjoin(workers, attempts.c.worker == workers.c.worker)
-
 
 _ATTEMPTS = (
     sa.select(
         *(column for column in attempts.c if column.name not in _NOT_COPIED),
         *(workers.c.run_id, workers.c.asset, attempts.c.id.label("ledger_id")),
     )
-    .select_from(_BY_WORKERS)
+    .select_from(attempts.outerjoin(workers, attempts.c.worker == workers.c.worker))
     .where(
         (attempts.c.evaluation == sa.bindparam("evaluation"))
         & (attempts.c.id > sa.bindparam("after"))
@@ -75,14 +73,16 @@ def copy_ledger(
     The tables are those that were written since they were copied; none for all. All are copied if
     the database holds copies of another ledger, or none.
     """
-    fingerprint = _fingerprint(ledger)
+    with ledger.transaction() as source:
+        identity = source.scalars(sa.select(ledger_version.c.identity)).one()
+    fingerprint = f"{identity} {ledger.evaluation}"
     if import_fingerprint(connection, "ledger") != fingerprint:
         tables = _LEDGER_TABLES
         record_import(connection, "ledger", fingerprint=fingerprint, sources="")
     for name in tables or _LEDGER_TABLES:
         match name:
             case "judge_calls":
-                _copy_attempts(ledger, connection)
+                _copy_attempts(ledger, connection, fingerprint)
             case "test_set_uses" | "judge_versions":
                 replace_rows(connection, name, _rows(ledger, metadata.tables[name]))
             case _:
@@ -100,15 +100,10 @@ def copy_ledger(
             )
 
 
-def _fingerprint(ledger: SqlLedger) -> str:
-    with ledger.transaction() as source:
-        identity = source.scalars(sa.select(ledger_version.c.identity)).one()
-    return f"{identity} {ledger.evaluation}"
-
-
-def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
+def _copy_attempts(
+    ledger: SqlLedger, connection: duckdb.DuckDBPyConnection, fingerprint: str
+) -> None:
     """Copy the attempts that are new; all of them if the copies are another ledger's."""
-    fingerprint = _fingerprint(ledger)
     with ledger.transaction() as source:
         of_ours = attempts.c.evaluation == ledger.evaluation
         n_there = source.scalars(sa.select(sa.func.count()).where(of_ours)).one()

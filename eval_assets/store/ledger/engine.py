@@ -48,7 +48,6 @@ _SQLITE_REMEDIES = {
     "`sqlite3 ledger.sqlite .recover`",
 }
 
-
 _DISK_FULL = "53100"
 """PostgreSQL's code of the error."""
 

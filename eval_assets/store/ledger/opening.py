@@ -59,21 +59,18 @@ def open_ledger(
         StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
     """
     with ExitStack() as stack:
-        file = ledger_file(folder, setting)
+        file, place = ledger_file(folder, setting), ""
         if is_reading and file and not is_writable(file):
-            copies = Path(stack.enter_context(TemporaryDirectory()))
+            folder, place = Path(stack.enter_context(TemporaryDirectory())), str(file)
             for path in (file, file.with_name(f"{file.name}-wal")):
                 if path.exists():
-                    shutil.copyfile(path, copies / path.name)
-            setting = str(copies / file.name) if setting else None
-            ledger = connect_ledger(copies, evaluation=evaluation, setting=setting)
-            stack.callback(ledger.close)
-            ledger.place = str(file)
-            yield ledger
-            return
+                    shutil.copyfile(path, folder / path.name)
+            setting = str(folder / file.name) if setting else None
         ledger = connect_ledger(folder, evaluation=evaluation, setting=setting)
         stack.callback(ledger.close)
-        if ledger.evaluation and (folder / "ledger.sqlite").exists():
+        if place:  # of what was copied
+            ledger.place = place
+        elif ledger.evaluation and (folder / "ledger.sqlite").exists():
             with ledger.transaction() as connection:
                 is_known = _is_known(connection, ledger.evaluation)
             if not is_known:

@@ -193,11 +193,9 @@ class Worker:
         caps = self._caps
         if caps is None:
             return None
-        is_of_run = (
-            workers.c.worker == self._worker
-            if self._run_id is None
-            else workers.c.run_id == self._run_id
-        )
+        is_of_run = workers.c.worker == self._worker
+        if self._run_id is not None:
+            is_of_run = workers.c.run_id == self._run_id
         account, shard = self._ledger.evaluation, self._shard
         return self._do(
             lambda connection: left_of_caps(
