@@ -17,7 +17,6 @@ from eval_assets.stats import (
     CohenKappa,
     HumanAgreement,
     Interval,
-    RatingPatterns,
     agreement_profile,
     coefficient_interval,
     more_to_decide,
@@ -104,6 +103,8 @@ def label_agreement(
     decided_by = max(verdicts, key=lambda name: verdicts[name].rank)
     deciding, minimum = figures[decided_by], minimums[decided_by]
     values = np.unique(ratings.value)
+    by_pattern = HumanAgreement(question.scale).by_pattern(patterns)
+    of_pattern = np.append(np.where(patterns.is_pairable, by_pattern, np.nan), np.nan)
     return LabelAgreement(
         question=question,
         verdict=verdicts[decided_by],
@@ -122,7 +123,7 @@ def label_agreement(
         exact_agreement=profile.exact_agreement,
         adjacent_agreement=profile.adjacent_agreement if has_neighbours else None,
         minimums={GATED[name].column: minimum for name, minimum in minimums.items()},
-        unit_agreement=_by_unit(patterns, HumanAgreement(question.scale)),
+        unit_agreement=np.where(patterns.index < 0, np.nan, of_pattern[patterns.index]),
         n_ratings=len(ratings.value),
         n_units=int(patterns.n_units.sum()),
         n_double=a_hh.n_units,
@@ -173,12 +174,6 @@ def _counts(question: RubricQuestion, ratings: LongRatings) -> dict[str, tuple[i
     ).reshape(-1, len(values))
     counts = dict(zip(ratings.rater_ids, map(tuple, cells.tolist()), strict=True))
     return {rater: n for rater, n in counts.items() if any(n)}
-
-
-def _by_unit(patterns: RatingPatterns, a_hh: HumanAgreement) -> Floats:
-    """Return the mean over rater pairs of each unit; NaN of units without a pair."""
-    of_pattern = np.where(patterns.is_pairable, a_hh.by_pattern(patterns), np.nan)
-    return np.where(patterns.index < 0, np.nan, np.append(of_pattern, np.nan)[patterns.index])
 
 
 @dataclass(frozen=True)

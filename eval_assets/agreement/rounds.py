@@ -79,7 +79,11 @@ def measure_rewordings(
             if index:
                 earlier = [of_version for _, of_version in versions[:index]]
                 row = _changed(row, ratings, earlier, coefficients, reworded.texts)
-            rows.append(_on_one_scale(row, reworded.rescaled))
+            if (question.id, number) in reworded.rescaled:
+                row = replace(row, a_hh=UNDEFINED_FIGURE)
+            if any((question.id, of) in reworded.rescaled for of in (number, row.previous_version)):
+                row = replace(row, a_hh_change=UNDEFINED_FIGURE)
+            rows.append(row)
     return tuple(rows)
 
 
@@ -112,17 +116,6 @@ def _changed(
         a_hh_change=Figure.of(a_hh),
         alpha_change=Figure.of(alpha),
     )
-
-
-def _on_one_scale(
-    row: RubricVersionFigures, rescaled: Collection[tuple[str, int]]
-) -> RubricVersionFigures:
-    """Return the figures without A^HH on another scale and without its change."""
-    if (row.question_id, row.rubric_version) in rescaled:
-        row = replace(row, a_hh=UNDEFINED_FIGURE)
-    elif (row.question_id, row.previous_version) not in rescaled:
-        return row
-    return replace(row, a_hh_change=UNDEFINED_FIGURE)
 
 
 def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:

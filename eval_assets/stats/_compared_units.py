@@ -119,7 +119,9 @@ class ComparedUnits:
         def summed(terms: Floats) -> Floats:
             return sums_by_code(of_kind, count * terms, n_codes=len(pattern))
 
-        distances = _distances(places[code], scores[of_kind], scale)
+        distances = np.abs(places[code] - scores[of_kind])
+        if not scale.has_order:
+            distances = (distances > _NOISE).astype(np.float64)
         steps = np.abs(_ranks(patterns.values, scale)[code] - _ranks(judge, scale)[of_kind])
         return cls(
             units=units,
@@ -132,12 +134,6 @@ class ComparedUnits:
             judge_code=_nearest(judge, scale),
             consensus_code=_consensus(patterns, scale, level=level)[pattern],
         )
-
-
-def _distances(a: Floats, b: Floats | float, scale: Scale) -> Floats:
-    """Return the distances of places on [0, 1]; without order 1 if they differ, else 0."""
-    distances = np.abs(a - b)
-    return distances if scale.has_order else (distances > _NOISE).astype(np.float64)
 
 
 def _ranks(values: Floats, scale: Scale) -> Floats:

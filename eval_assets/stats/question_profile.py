@@ -15,7 +15,7 @@ from eval_assets.stats._coefficients import (
     chance_agreement,
     inapplicable,
 )
-from eval_assets.stats._numbers import Column, Floats, Ratings, on_scale, rating_matrix
+from eval_assets.stats._numbers import Column, Ratings, on_scale, rating_matrix
 from eval_assets.stats._patterns import RatingPatterns, counted
 from eval_assets.stats.intervals import Interval, Profile, intervals
 
@@ -101,7 +101,8 @@ def agreement_profile(
     if not isinstance(ratings, RatingPatterns):
         ratings = on_scale(rating_matrix(ratings), scale)
     patterns = counted(ratings, groups=groups)
-    categories = _categories(patterns.values, scale)
+    is_of_values = scale.values is not None and np.isin(patterns.values, scale.values).all()
+    categories = scale.values if is_of_values else None
     is_nominal = level == "nominal"
     coefficients: list[PatternCoefficient | None] = [
         HumanAgreement(scale),
@@ -137,10 +138,3 @@ def agreement_profile(
         n_ratings=int(pairable @ patterns.n_ratings),
         n_pairs=int(patterns.n_units @ patterns.n_pairs),
     )
-
-
-def _categories(values: Floats, scale: Scale) -> tuple[float, ...] | None:
-    """Return the scale's values; None if it has none or a rating lies between them."""
-    if scale.values is None or not np.isin(values, scale.values).all():
-        return None
-    return scale.values

@@ -55,7 +55,12 @@ def rating_matrices(records: Records) -> dict[str, Floats]:
         array([[4., 5.]])
     """
     values: dict[str, dict[tuple[object, object], float]] = {}
-    for position, record in enumerate(_rows(records), start=1):
+    rows: Iterable[Mapping[str, Any]] = (
+        [{str(name): row[name] for name in row} for row in records.to_dict("records")]
+        if hasattr(records, "to_dict")
+        else records
+    )
+    for position, record in enumerate(rows, start=1):
         unit, rater = (_named(record, names, position) for names in (_UNIT, _RATER))
         for question, rating in _ratings_of(record):
             by_key = values.setdefault(question, {})
@@ -101,12 +106,6 @@ def human_agreement_by_question(
         question: human_agreement(matrix, scale=scale, low=low, high=high)
         for question, matrix in rating_matrices(records).items()
     }
-
-
-def _rows(records: Records) -> Iterable[Mapping[str, Any]]:
-    if hasattr(records, "to_dict"):
-        return [{str(name): row[name] for name in row} for row in records.to_dict("records")]
-    return records
 
 
 def _named(record: Mapping[str, Any], names: Sequence[str], position: int) -> object:

@@ -18,8 +18,6 @@ from eval_assets.stats._interval_bounds import (
 from eval_assets.stats._numbers import (
     Column,
     Floats,
-    Indices,
-    Integers,
     Ratings,
     group_codes,
     rating_matrix,
@@ -361,7 +359,9 @@ def bootstrap_interval(  # noqa: PLR0913 - the data, what of them, and the resam
         raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
     rows = rating_matrix(ratings)
     codes = group_codes(groups, n_units=len(rows))
-    members = _members(np.arange(len(rows)) if codes is None else codes)
+    codes = np.arange(len(rows)) if codes is None else codes
+    order = np.argsort(codes, kind="stable")
+    members = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(rows) else []
     value, n_groups = float(statistic(rows)), len(members)
     none = Interval(value, math.nan, math.nan, confidence, None, len(rows), n_groups)
     if n_groups < 2 or math.isnan(value):  # noqa: PLR2004 - one group says nothing about others
@@ -382,12 +382,6 @@ def bootstrap_interval(  # noqa: PLR0913 - the data, what of them, and the resam
     )
     low, high, method = _bca_ends(value, defined, deleted, confidence=confidence, n_groups=n_groups)
     return Interval(value, low, high, confidence, method, len(rows), n_groups)
-
-
-def _members(codes: Indices) -> list[Integers]:
-    """Return the rows of each group."""
-    order = np.argsort(codes, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(codes) else []
 
 
 def _bca_ends(

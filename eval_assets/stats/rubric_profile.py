@@ -132,8 +132,15 @@ def overall_profile(
     n_groups, sums = _sums_by_group(parts, group, rated)
     n_pairs = int(sums[..., _PAIRS].sum())
     has_steps = all(part.has_steps for part in parts)
+    first = _firsts(parts)
+
+    def mean_a_hh(sums: Floats) -> Floats:
+        """Return the mean over questions of the mean over responses."""
+        by_question = defined_ratio(sums[:, first, _AGREEMENT], sums[:, first, _RATED])
+        return np.asarray(by_question.mean(axis=1))
+
     measures = [
-        _measure(parts, _a_hh(parts), MeanShare()),
+        _measure(parts, mean_a_hh, MeanShare()),
         _measure(parts, _share_of_pairs(_EXACT), MeanShare()),
         _measure(parts, _share_of_pairs(_NEAR) if has_steps else _undefined, MeanShare()),
         _measure(parts, _alpha(parts), _spread(parts, n_pairs=n_pairs, within=False)),
@@ -271,14 +278,6 @@ def _firsts(parts: Sequence[_QuestionUnits]) -> Integers:
 
 def _undefined(sums: Floats) -> Floats:
     return np.full(len(sums), np.nan)
-
-
-def _a_hh(parts: Sequence[_QuestionUnits]) -> Figure:
-    """Return the mean over questions of the mean over responses."""
-    first = _firsts(parts)
-    return lambda sums: defined_ratio(sums[:, first, _AGREEMENT], sums[:, first, _RATED]).mean(
-        axis=1
-    )
 
 
 def _share_of_pairs(column: int) -> Figure:

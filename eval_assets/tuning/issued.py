@@ -243,9 +243,11 @@ def _row(
     verdicts = _verdicts(evaluation, version.judge_id, version.version)
     reasons = {kind: str(row["reason"]) for kind, row in verdicts.items() if kind != PARTIAL}
     improvement = str(verdicts["improvement"]["verdict"])
-    if rejected := _rejected_map(evaluation, version):
-        improvement = "rejected"
-        reasons["improvement"] = f"the maps of {rejected['version']}: {rejected['reason']}"
+    for row in evaluation.rows:
+        is_of_judge = row["judge_id"] == version.judge_id and row["version"] != version.version
+        if is_of_judge and row["verdict"] == "rejected":
+            improvement = "rejected"
+            reasons["improvement"] = f"the maps of {row['version']}: {row['reason']}"
     certificate = evaluation.certificates.get(version.judge_id)
     claim = None if certificate is None else certificate.claim
     part, share = None, None
@@ -274,18 +276,6 @@ def _row(
         groups_wanted=groups_wanted,
         **({} if part is None else vars(part)),
     )
-
-
-def _rejected_map(evaluation: HeldOutEvaluation, version: JudgeVersion) -> Row:
-    """Return the row of the version whose maps an evaluation rejected; empty without one."""
-    rows = (
-        row
-        for row in evaluation.rows
-        if row["judge_id"] == version.judge_id
-        and row["version"] != version.version
-        and row["verdict"] == "rejected"
-    )
-    return next(rows, {})
 
 
 def _verdicts(evaluation: HeldOutEvaluation, judge: str, version: str) -> Mapping[str, Row]:

@@ -249,19 +249,14 @@ def jury_judge(
         member_scores = {judge: tuned.scores[question] for judge, tuned in members.items()}
         mean = jury_scores(version.weights[question], member_scores)
         scores[question] = version.mapped(question, mean)
-        is_train = rated.is_in("train")
-        on_train = {judge: values[is_train] for judge, values in member_scores.items()}
-        baseline[question] = member_scores[_best_member(rated.part("train"), on_train)]
+        train, is_train = rated.part("train"), rated.is_in("train")
+        on_train = {
+            judge: np.nan_to_num(concordance(train.ratings, values[is_train]), nan=-1.0)
+            for judge, values in sorted(member_scores.items())  # of equals the first by name
+        }
+        baseline[question] = member_scores[max(on_train, key=on_train.__getitem__)]
     raw = {q: np.mean([tuned.raw[q] for tuned in members.values()], axis=0) for q in units}
     return TunedJudge(version, scores, raw, baseline)
-
-
-def _best_member(train: RatedUnits, scores: Mapping[str, Floats]) -> str:
-    """Return the judge that agrees best with people on train; of equals the first by name."""
-    figures = {
-        judge: concordance(train.ratings, judge_scores) for judge, judge_scores in scores.items()
-    }
-    return max(sorted(figures), key=lambda judge: np.nan_to_num(figures[judge], nan=-1.0))
 
 
 EQUAL_WEIGHT_GROUPS = 40

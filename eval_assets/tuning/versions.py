@@ -129,13 +129,11 @@ def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
 
 def version_from_json(fields: Mapping[str, Any]) -> JudgeVersion:
     """Return the version with these fields, as its JSON has them; its numbers keep their type."""
-    maps = {question: _map(**fitted) for question, fitted in fields["maps"].items()}
+    maps: dict[str, MonotoneMap] = {}
+    for question, fitted in fields["maps"].items():
+        lists = {key: tuple(of) for key, of in fitted.items() if isinstance(of, list)}
+        maps[question] = MonotoneMap(**{**fitted, **lists})
     return JudgeVersion(**{**fields, "maps": maps, "sources": tuple(fields["sources"])})
-
-
-def _map(*, seen: list[float], mapped: list[float], **rest: Any) -> MonotoneMap:  # noqa: ANN401
-    target = None if rest["target"] is None else tuple(rest["target"])
-    return MonotoneMap(tuple(seen), tuple(mapped), target, rest["low"], rest["high"])
 
 
 def _parts(version: str) -> tuple[int, int, int]:
