@@ -23,6 +23,8 @@ def why_closed(closed: Sequence[GateOutcome]) -> str:
     """Return why these gates are closed, in a few words."""
     if any(of.unusable for of in closed):
         return "agreement is not measured on the current data"
+    if closed and all(of.state is Verdict.NOT_MEASURED for of in closed):
+        return "agreement is not measured"
     kinds = {GATES[of.gate].raters for of in closed}
     return f"{'judges' if kinds == {'judge'} else 'raters'} do not agree enough"
 

@@ -178,8 +178,8 @@ def _agreement(labels: Sequence[LabelAgreement]) -> Section:
     elif defined:
         [only] = defined
         finding = (
-            f"alpha {figure_text(only.alpha.value, limits=[only.minimums['alpha']])}, pairwise "
-            f"agreement {figure_text(only.a_hh.value, limits=[only.minimums['a_hh']])}"
+            f"alpha {figure_text(only.alpha.value, limits=[only.minimums['alpha']])}, A^HH "
+            f"{figure_text(only.a_hh.value, limits=[only.minimums['a_hh']])}"
         )
     return Section(
         "agreement",

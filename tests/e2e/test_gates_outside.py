@@ -20,10 +20,12 @@ import pytest
 
 from eval_assets.assets.evaluation_definitions import project_definitions
 from tests.e2e.conftest import (
+    AGREEING,
     OPPOSING,
     Evaluated,
     clean_environment,
     failures,
+    make,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -258,6 +260,16 @@ def test_closed_gates_exit_with_3_and_say_what_to_do(closed_folder: Evaluated) -
     verbose = closed_folder.call("run", "--verbose").stdout.splitlines()
     lines = [line.split() for line in verbose if line.startswith("human_alpha  ")]
     assert {line[-1] for line in lines} == {"FAIL"}
+
+
+def test_gates_of_one_rater_are_closed_as_not_measured(tmp_path: Path) -> None:
+    folder = make(tmp_path / "data", AGREEING[:1])
+    done = folder.call("run")
+
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[-1] == (
+        "Stopped before judge tuning: agreement is not measured (exit code 3)."
+    )
 
 
 def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) -> None:
