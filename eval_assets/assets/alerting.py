@@ -73,11 +73,14 @@ def last_run_state(instance: dg.DagsterInstance, folder: EvaluationFolder) -> Re
     run_filter = dg.RunsFilter(tags=folder.run_tags, statuses=ended)
     for record in instance.get_run_records(run_filter, limit=_LATEST):
         run_id, at = record.dagster_run.run_id, record.end_time or 0.0
+        steps = _own_steps(instance, run_id, folder)
+        if not steps:  # of a job over several evaluations, others alone were run
+            continue
         failures = _failures(instance, run_id)
         lines = [
             line
             for step, failure in failures.items()
-            if step.startswith(folder.steps_before)
+            if step in steps
             for line in failure_lines(step, failure)
         ]
         if record.dagster_run.is_failure and not failures:
@@ -86,6 +89,20 @@ def last_run_state(instance: dg.DagsterInstance, folder: EvaluationFolder) -> Re
             return RecordedState("failed", "\n".join(dict.fromkeys(lines)), run_id, at)
         return RecordedState("passed", "The last run reached its end.", run_id, at)
     return None
+
+
+def _own_steps(instance: dg.DagsterInstance, run_id: str, folder: EvaluationFolder) -> set[str]:
+    """Return the steps of a run that are of this evaluation."""
+    planned = {
+        dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
+        dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED,
+    }
+    events = [entry.dagster_event for entry in instance.all_logs(run_id, of_type=planned)]
+    return {
+        event.step_key or ""
+        for event in events
+        if event and event.asset_key and event.asset_key == folder.key(event.asset_key.path[-1])
+    }
 
 
 def _failures(instance: dg.DagsterInstance, run_id: str) -> dict[str, StepFailureData]:

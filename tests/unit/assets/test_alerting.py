@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 from click.testing import CliRunner
 
-from eval_assets.assets.alerting import alert_channels, send_alerts
+from eval_assets.assets.alerting import alert_channels, last_run_state, send_alerts
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.cli.alerts import alerts
 from tests.instances import empty_instance
@@ -169,6 +169,29 @@ def test_alerts_go_by_the_runs_of_their_own_evaluation(
     tick(instance, folder, cursor=cursor)
 
     assert titles(posts, "mine: measured/good") == ["warned"]
+
+
+def test_a_run_of_another_evaluation_alone_is_none_of_this_one(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    """Of a job over both, whose names begin alike."""
+    first, second = (
+        EvaluationFolder.at(declared(tmp_path / name).path, name=name) for name in ("a", "a__b")
+    )
+
+    @dg.multi_asset(
+        name=f"{second.steps_before}measured", specs=[dg.AssetSpec(second.key("measured"))]
+    )
+    def broken() -> None:
+        raise ValueError
+
+    tags = first.run_tags | second.run_tags
+    dg.materialize([broken], instance=instance, tags=tags, raise_on_error=False)
+
+    assert last_run_state(instance, first) is None
+    state = last_run_state(instance, second)
+    assert state is not None
+    assert state.state == "failed"
 
 
 def test_a_run_that_fails_is_reported_unless_a_gate_ended_it(
