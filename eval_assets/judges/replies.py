@@ -285,6 +285,9 @@ _OTHER_SCALE = re.compile(
 )
 _MODIFIED = re.compile(r"\W*(?:(?:the|a|an|its) )?[\w'-]+(?: [\w'-]+)?\s*")
 _OTHER_KEYS = ("criterion", "question", "question_id", "dimension", "metric", "aspect", "name")
+_WORD_KEYS = ("verdict", "label", "answer", "result")
+"""Keys of an object without a score that may hold a word of the scale."""
+
 _SCALE_KEYS = ("max_score", "max", "maximum", "out_of", "scale")
 _TRAILING_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*[}\]])")
 """A comma before a closing bracket, outside of texts."""
@@ -338,7 +341,9 @@ class _Grammar:
         self._label = compiled(
             rf"{_BULLET}{_LEAD}LABEL\s*(?:[:=<>~≈≤≥]|\b(?:is|should be)\b).*[0-9]"
         )
-        self._key = compiled(rf'"(?:{_SCORE}|QUESTION)"\s*:')
+        self._key = compiled(
+            rf'"(?:{_SCORE}|QUESTION)"\s*:|"(?:{"|".join(_WORD_KEYS)})"\s*:\s*"\s*WORD\s*"'
+        )
 
     def read(self, text: str) -> tuple[float, str]:
         """Return the score and its rationale in a reply without thoughts.
@@ -418,6 +423,11 @@ class _Grammar:
             for key, value in entry.items()
             if _words(key) in ("score", "rating", "grade", self._question or "score")
         ]
+        if not values:
+            words = (entry.get(key) for key in _WORD_KEYS)
+            values = [
+                w.lower() for w in words if isinstance(w, str) and w.strip().lower() in self._values
+            ]
         if not values:
             return None
         if any(
