@@ -11,6 +11,7 @@ from pathlib import Path
 
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.problems import quoted
+from eval_assets.readers.words import lines_of
 
 
 class Role(Enum):
@@ -47,87 +48,22 @@ class Who(Enum):
         return self in (Who.PERSON, Who.HUMAN)
 
 
-def _words(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(^|_)({'|'.join(words.split())})(_|$|\d)")
+def _words(meaning: str) -> re.Pattern[str]:
+    """Return the pattern of names with one of the words of a meaning."""
+    words = " ".join(lines_of(meaning)).split()
+    return re.compile(rf"(^|_)({'|'.join(words)})(_|$|\d)")
 
 
-_ROLES = {
-    Role.RATER: _words(
-        r"raters? annotators? workers? users? labell?er coder assessors? reviewers? evaluator "
-        r"judges? judge_?id grader scorer marker examiner juror participant respondent subject "
-        r"turker observer email mail person experts? author initials who "
-        r"your_name full_name prolific username \w+ed_by bewerter(?:in)? bewertende annot "
-        r"gutachter(?:in)? kodierer(?:in)? annotat(?:eur|rice) [e\u00e9]valuat(?:eur|rice) "
-        r"anotador evaluador valutatore annotatore avaliador beoordelaar "
-        r"\u8bc4\u4ef7\u8005 \u8a55\u4fa1\u8005 \u6807\u6ce8\u5458 \u8bc4\u5ba1"
-    ),
-    Role.ITEM: _words(
-        r"items? ticket row conv conversation message query task url name sample example doc "
-        r"document dokument case uuid idx interaction response trace prompt id unit instance index "
-        r"question convo indicator instruction story snippet hash text nr number key stimulus "
-        r"external antwort beispiel input turn summary pair comparison record span hit hitid essay "
-        r"nummer thread answer dialogue dialog scenario aufgabe vorgang fall tarea caso "
-        r"t(?:\u00e2|a)che"
-    ),
-    Role.RATING: _words(
-        r"ratings? scores? labels? values? grades? stars? winner preference preferred votes? "
-        r"verdicts? feedback answer relevance choices? pass passed correct quality annotations? "
-        r"judge?ment decision bewertung einsch\w*tzung urteil punkte evaluation response "
-        r"coverageextent points? rank(?:ing)? note nota puntuaci[o\u00f3]n "
-        r"calificaci[o\u00f3]n punteggio voto punktzahl \u30b9\u30b3\u30a2 \u8bc4\u5206 "
-        r"\u5f97\u5206"
-    ),
-    Role.QUESTION: _words(
-        r"questions? criterion criteria dimension metric aspect rubric indicator from_name frage "
-        r"kriterium attribute facet category key_point keypointtext keypoint assertion"
-    ),
-    Role.SYSTEM: _words(
-        r"role language lang country source gender sex category tags? models? system provider bot "
-        r"assistant engine candidate generator variant target condition arm policy config age "
-        r"split"
-    ),
-    Role.RUN: _words(
-        r"runs? trial repeat repetition attempt replica rep replicate sample_?(?:no|idx|index) "
-        r"iteration epoch"
-    ),
-    Role.ROUND: _words(r"round wave session phase pass_no"),
-    Role.TURN: _words(r"turn steps? part sentence segment message_index"),
-    Role.TIME: _words(
-        r"time timestamp tstamp date created updated submitted started finished datetime \w+_at "
-        r"zeitpunkt zeitstempel"
-    ),
-    Role.MEASURE: _words(
-        r"time days? week month seconds secs? minutes duration latency tokens? cost price year age "
-        r"seed length lengthy? len chars words count n num trust confidence certainty probability "
-        r"logprob latencyms lead elapsed ms usd temperature top_p position order "
-        r"version batch fold progress split page line level topic cluster difficulty domain flag "
-        r"block ratio"
-    ),
-    Role.SUMMARY: _words(
-        r"mean avg average median mode majority std sd stdev stddev variance var sum totals? "
-        r"consensus final gold ground_?truth truth reference expected adjudicated agreement agree "
-        r"agreed diff difference delta range spread match matches highest lowest rounded same "
-        r"distance mittelwert durchschnitt mittel summe gesamt differenz moyenne resolved count "
-        r"curat\w* overall_preference max min most least maximum minimum weighted"
-    ),
-    Role.TEXT: _words(
-        r"comments? notes? reason reasoning rationale explanation justification remarks? "
-        r"feedback_text critique kommentar reflection"
-    ),
-    Role.GROUP: _words(
-        r"group prompt conversation convo "
-        r"thread dialogue query question_id instruction"
-    ),
-}
+_FLAG = re.compile(
+    r"^(is|has|was|contains|needs)_|(^|_)(flag|success|labeled|labelled|done|completed|status"
+    r"|skipped|error|failed|failure|valid|type|state)(_|$)"
+)
+_ROLES = {role: _FLAG if role is Role.FLAG else _words(role.name.lower()) for role in Role}
 _QUALITY = re.compile(
     r"(ness|i?ty|ment|[st]ion|[ae]nce|[ae]ncy|ism|ship|th|ing|ful|ive|able|ible|ical|ous|cy|ude"
     r"|[^aeiou]s|es)$"
 )
 """Endings of words for qualities and of plurals."""
-_FLAG = re.compile(
-    r"^(is|has|was|contains|needs)_|(^|_)(flag|success|labeled|labelled|done|completed|status"
-    r"|skipped|error|failed|failure|valid|type|state)(_|$)"
-)
 _ID = re.compile(
     r"(^|_)((q|p|s|u|doc|topic|query|passage|seg|conv|msg|img|task|item)?id|uuid|hash|key)$"
 )
@@ -142,8 +78,6 @@ _OF_STUDY = re.compile(
 )
 """How headers end that name what all items belong to."""
 
-
-_ROLES[Role.FLAG] = _FLAG
 _NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
 _NOT_OF_ROLE = {
     Role.RATING: IDENTIFIER,
@@ -170,14 +104,58 @@ _NO_LAST_NAME = re.compile(
     re.IGNORECASE,
 )
 
-_JUDGE = re.compile(
-    r"(^|_)(judges?|\w+judge|llms?|llm\w+|ai|ki|ia|verdict|pred(iction|icted|ictions(?!_))?|g_?eval|auto"
-    r"|auto_?(rat|grad|eval|judg|scor|annotat|label|mark|assess)\w*"
-    r"|machine|maschine"
-    r"|grading|grader_model|judge_?model(_?id)?|model_(score|rating|label|grade|verdict|judg\w*)"
-    r"|(score|rating|label|grade|verdict)_model|classifier"
-    r"|automatic|automated|aiescore|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
+_JUDGE = _words("judge")
+_PROGRAM = re.compile(
+    r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline)"
+    r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
+    re.IGNORECASE,
 )
+_METRIC = re.compile(
+    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
+    r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
+    r"([_\d]|l$|l_?sum|$)"
+)
+_SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
+_HUMAN = re.compile(rf"{_words('human').pattern}|^(dr|prof|mr|mrs|ms|herr|frau)_\w")
+_GIVEN = _words("given")
+
+_PERSON = re.compile(
+    r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level)$"
+)
+"""How headers end that tell something of a rater, as user_language does."""
+
+_OF_STUDY = re.compile(
+    r"(^|_)(collector|study|survey|batch|project|campaign|experiment|hit_?type|network)(_?id)?$"
+)
+"""How headers end that name what all items belong to."""
+
+_NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
+_NOT_OF_ROLE = {
+    Role.RATING: IDENTIFIER,
+    Role.RATER: _OF_PERSON,
+    Role.ITEM: _OF_STUDY,
+    Role.FLAG: re.compile(r"_by$"),  # labelled_by
+}
+"""Endings of headers that have the name of a role, and another one."""
+
+_MODEL = re.compile(
+    r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
+    r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
+    r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
+    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
+    r"|\be-?rater\b",
+    re.IGNORECASE,
+)
+_FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
+"""First names that models share, before a last name: Claude Dupont is a person."""
+
+_NO_LAST_NAME = re.compile(
+    r"opus|sonnet|haiku|instant|code|pro|mini|nano|micro|lite|premier|large|medium|small|tiny|nemo"
+    r"|next|it|chat|base|thinking|reasoning|api|ai|judge|llm|model",
+    re.IGNORECASE,
+)
+
+_JUDGE = _words("judge")
 _PROGRAM = re.compile(
     r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline)"
     r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",

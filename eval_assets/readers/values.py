@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.readers.formats.table import BoolArray, FileColumn, without_blanks
+from eval_assets.readers.words import lines_of
 from eval_assets.scale import BINARY, Level, Scale
 
 FloatArray = npt.NDArray[np.float64]
@@ -31,103 +32,12 @@ _COUNTED = re.compile(r"(\d+(?:[.,]\d+)?) ?(?:%|stars?|sterne?|points?)", re.IGN
 _NUMBER_AND_WORD = re.compile(r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\d(]+\((\d{1,3})\)")
 _STARS = re.compile("([*\u2605\u2b50]*)(\u00bd?)([\u2606\u2729]*)")
 
-_TRUE_OR_FALSE = {
-    **dict.fromkeys(("true", "yes", "y", "ja", "wahr", "oui", "vrai", "s\u00ed", "si", "sim"), 1.0),
-    **dict.fromkeys(("false", "no", "n", "nein", "falsch", "non", "faux", "n\u00e3o"), 0.0),
-}
-"""Spellings by people, and by spreadsheets in other languages."""
-
-ABSENT = frozenset(
-    (
-        *("na", "n/a", "#n/a", "n.a.", "k.a.", "nan", "null", "none", "<na>", "-", "--", ".", "?"),
-        *("??", "\u2013", "\u2014", "missing", "unrated", "skip", "skipped"),
-    )
-)
+_TRUE_OR_FALSE = {**dict.fromkeys(lines_of("true"), 1.0), **dict.fromkeys(lines_of("false"), 0.0)}
+ABSENT = frozenset(lines_of("absent"))
 """Words that people and programs write for a missing rating."""
 
-MISSING = ABSENT | {
-    *("unsure", "not sure", "don't know", "don\u2019t know", "do not know", "dk", "i don't know"),
-    *("can't say", "cannot judge", "can't judge", "no opinion", "no answer", "prefer not to say"),
-    *("not applicable", "wei\u00df nicht", "keine angabe", "k.a", "unsicher"),
-}
-"""Words for a missing rating or no opinion."""
-
-_ORDERS = [
-    tuple(order.split(", "))
-    for order in (
-        *("no, yes", "false, true", "fail, pass", "failed, passed", "bad, good", "-, +"),
-        *("incorrect, correct", "wrong, right", "reject, accept", "rejected, accepted"),
-        *("irrelevant, relevant", "not relevant, relevant", "unsafe, safe", "n, y", "f, t"),
-        *("unhelpful|not helpful, helpful", "thumbs down, thumbs up", "down, up", "dislike, like"),
-        *("nein, ja", "non, oui", "no, s\u00ed|si", "falsch, wahr", "faux, vrai"),
-        *("no, partially|partly|partial|maybe|somewhat, yes", "fail, partial, pass"),
-        *("incorrect, partially correct, correct", "irrelevant, partially relevant, relevant"),
-        *("not relevant, partially relevant, relevant", "low, medium, high"),
-        *("none, low, medium, high", "bad, ok|okay|fair|neutral, good", "poor, fair, good"),
-        *("one, two, three, four, five", "f, e, d, c, b, a", "f, d, c, b, a"),
-        *("i, c", "i, p, c", "n, i, p, c"),
-        *("model_a, tie, model_b", "a, tie, b", "left, tie, right"),
-        *("response_a, tie, response_b", "\N{THUMBS DOWN SIGN}, \N{THUMBS UP SIGN}"),
-        "f, d-, d, d+, c-, c, c+, b-, b, b+, a-, a, a+",
-        *("negative, neutral, positive", "poor, fair, good, excellent"),
-        *("poor, fair, good, very good, excellent", "very poor, poor, fair, good, excellent"),
-        *("very poor, poor, fair|average, good, very good|excellent", "worse, same, better"),
-        *("very bad, bad, neutral|ok, good, very good", "poor, average, good, excellent"),
-        *("terrible|bad, poor, okay|ok|fair, good, great|excellent", "reject, revise, accept"),
-        *("very low, low, medium|moderate, high, very high", "none, minor, major, critical"),
-        "none|info, low, medium|moderate, high, critical",
-        "never, rarely|seldom, sometimes|occasionally, often, always|very often",
-        "strongly disagree, disagree, agree, strongly agree",
-        (
-            "strongly disagree, disagree|somewhat disagree|slightly disagree, "
-            "neutral|neither agree nor disagree|undecided, "
-            "agree|somewhat agree|slightly agree, strongly agree"
-        ),
-        (
-            "strongly disagree, disagree, somewhat disagree|slightly disagree, "
-            "neutral|neither agree nor disagree, somewhat agree|slightly agree, agree, "
-            "strongly agree"
-        ),
-        (
-            "very dissatisfied|extremely dissatisfied, dissatisfied|somewhat dissatisfied, "
-            "neutral|neither satisfied nor dissatisfied, satisfied|somewhat satisfied, "
-            "very satisfied|extremely satisfied"
-        ),
-        (
-            "extremely unlikely|very unlikely, unlikely|somewhat unlikely, "
-            "neutral|neither likely nor unlikely, likely|somewhat likely, "
-            "extremely likely|very likely"
-        ),
-        (
-            "much worse, worse|slightly worse|somewhat worse, same|about the same, "
-            "better|slightly better|somewhat better, much better"
-        ),
-        "not at all, slightly, somewhat|moderately, very, extremely",
-        (
-            "not helpful|not at all helpful, slightly helpful, "
-            "somewhat helpful|moderately helpful, very helpful, extremely helpful"
-        ),
-        "not helpful, somewhat helpful, helpful, very helpful",
-        (
-            "trifft gar nicht zu|trifft \u00fcberhaupt nicht zu|trifft nicht zu, "
-            "trifft eher nicht zu, teils teils|teils/teils|teils-teils|weder noch|neutral, "
-            "trifft eher zu, trifft voll zu|trifft voll und ganz zu|trifft v\u00f6llig zu|trifft zu"
-        ),
-        (
-            "stimme gar nicht zu|stimme \u00fcberhaupt nicht zu, stimme nicht zu|"
-            "stimme eher nicht zu, teils teils|teils/teils|weder noch|neutral, "
-            "stimme zu|stimme eher zu, stimme voll zu|stimme voll und ganz zu|stimme v\u00f6llig zu"
-        ),
-        *("schlecht, mittel, gut", "mangelhaft, ausreichend, befriedigend, gut, sehr gut"),
-        *("sehr schlecht, schlecht, mittel|neutral, gut, sehr gut", "nie, selten, manchmal, oft"),
-        "nie, selten, manchmal, oft, immer",
-    )
-]
-"""Words in which surveys ask, worst first; the shortest order that has all words of a file counts.
-
-A scale in other words has no order until one is declared: a wrong one would look like disagreement.
-"""
-
+MISSING = ABSENT | {*lines_of("no opinion")}
+_ORDERS = [tuple(order.split(", ")) for order in lines_of("orders")]
 _BY_LENGTH = sorted(_ORDERS, key=len)
 _KNOWN_WORDS = [{word for choices in order for word in choices.split("|")} for order in _BY_LENGTH]
 _USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
