@@ -9,7 +9,6 @@ from eval_assets.readers.importers.export_content import (
     Question,
     Record,
     at,
-    first_at,
     importer,
     records_at,
     text_of,
@@ -35,7 +34,7 @@ def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
     results = [r for record in records for r in records_at(record, "evaluation_results")]
     for result in results:
         name = str(result.get("evaluation_name"))
-        text = at(result, "metric_config", "evaluation_description")
+        text = at(result, "metric_config.evaluation_description")
         export.questions.setdefault(name, Question(text_of(text) or name))
     lines = [record for record in records if "evaluation_results" not in record]
     if not lines:
@@ -47,11 +46,11 @@ def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
         response_id = export.add_response(
             # A sample is the question that all systems answered.
             f"{model}/{sample}" if several_systems else sample,
-            prompt=at(line, "input", "raw"),
-            response=messages[-1] if messages else at(line, "output", "raw"),
+            prompt=at(line, "input.raw"),
+            response=messages[-1] if messages else at(line, "output.raw"),
             model=model.removeprefix("unknown/"),
         )
-        name, value = str(line.get("evaluation_name")), at(line, "evaluation", "score")
+        name, value = str(line.get("evaluation_name")), at(line, "evaluation.score")
         attributions = records_at(line, "answer_attribution")
         judge = attributions[0].get("extraction_method") if attributions else "score"
         export.add_score(response_id, name, judge, value)
@@ -80,17 +79,17 @@ def read_openai_evals(records: Iterable[Record], export: Export) -> None:
         sample = record.get("sample") or {}
         response_id = export.add_response(
             record.get("id") or item.get("id") or position,
-            prompt=sample.get("input") or first_at(item, "input", "prompt", "question", "query"),
-            response=sample.get("output") or first_at(item, "output", "response", "completion"),
+            prompt=sample.get("input") or at(item, "input", "prompt", "question", "query"),
+            response=sample.get("output") or at(item, "output", "response", "completion"),
             model=sample.get("model"),
             group_id=record.get("datasource_item_id"),
         )
         for result in records_at(record, "results"):
-            judge = at(result, "sample", "model") or result.get("type") or "grader"
-            score = first_at(result, "score", "passed")
-            reply = at(result, "sample", "outputs") or at(result, "sample", "output")
+            judge = at(result, "sample.model", "type") or "grader"
+            score = at(result, "score", "passed")
+            reply = at(result, "sample.outputs", "sample.output")
             export.add_score(response_id, str(result.get("name")), judge, score, reply=reply)
-        rater = first_at(item, "rater_id", "annotator") or "dataset"
+        rater = at(item, "rater_id", "annotator") or "dataset"
         for name in _HUMAN:
             if at(item, name) is not None:
                 export.add_rating(response_id, name, rater, at(item, name))
@@ -111,9 +110,9 @@ def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
     https://inspect.aisi.org.uk/eval-logs.html
     """
     for log in records:
-        run, task = at(log, "eval", "run_id") or "", at(log, "eval", "task")
+        run, task = at(log, "eval.run_id") or "", at(log, "eval.task") or ""
         for sample in records_at(log, "samples"):
-            choices = records_at(sample, "output", "choices")
+            choices = records_at(sample, "output.choices")
             if not choices and sample.get("error"):
                 export.notes["samples failed before there was a response"] += 1
                 continue
@@ -121,8 +120,8 @@ def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
             response_id = export.add_response(
                 f"{run}/{sample.get('id')}/{sample.get('epoch', 1)}",
                 prompt=sample.get("input"),
-                response=at(choices[0], "message", "content") if choices else "",
-                model=at(log, "eval", "model"),
+                response=at(choices[0], "message.content") if choices else "",
+                model=at(log, "eval.model"),
                 group_id=f"{task}/{sample.get('id')}",
                 seed=sample.get("epoch"),
                 target=sample.get("target"),
@@ -139,10 +138,10 @@ def _add_scores(export: Export, response_id: str, scorer: str, score: Record) ->
         reply = original.get("explanation") or score.get("explanation")
         export.add_score(response_id, name, scorer, value, reply=reply)
     for edit in edits:
-        author = at(edit, "provenance", "author") or "editor"
+        author = at(edit, "provenance.author") or "editor"
         if edit.get("value") != _UNCHANGED:
             for name, value in _values(scorer, edit.get("value")):
-                remark = first_at(edit, "explanation") or at(edit, "provenance", "reason")
+                remark = at(edit, "explanation", "provenance.reason")
                 export.add_rating(response_id, name, author, value, remark=remark)
 
 
@@ -156,7 +155,7 @@ _MANUAL = "human"
 
 @importer(
     "promptfoo",
-    lambda record: isinstance(at(record, "results", "results"), list) or "gradingResult" in record,
+    lambda record: isinstance(at(record, "results.results"), list) or "gradingResult" in record,
 )
 def read_promptfoo(records: Iterable[Record], export: Export) -> None:
     """Add each result with the scores of its assertions.
@@ -166,25 +165,24 @@ def read_promptfoo(records: Iterable[Record], export: Export) -> None:
     https://www.promptfoo.dev/docs/configuration/outputs/
     """
     for record in records:
-        for result in records_at(record, "results", "results") or [record]:
-            model = first_at(at(result, "provider"), "label", "id") or at(result, "provider")
+        for result in records_at(record, "results.results") or [record]:
+            model = at(result, "provider.label", "provider.id", "provider")
             index = f"{result.get('promptIdx', 0)}-{result.get('testIdx', 0)}-{model}"
             response_id = export.add_response(
                 result.get("id") or index,
-                prompt=at(result, "prompt", "raw") or result.get("prompt"),
-                response=at(result, "response", "output"),
+                prompt=at(result, "prompt.raw", "prompt"),
+                response=at(result, "response.output"),
                 model=model,
                 group_id=result.get("testIdx"),
             )
-            for component in records_at(result, "gradingResult", "componentResults"):
+            for component in records_at(result, "gradingResult.componentResults"):
                 assertion = component.get("assertion") or {}
                 kind = str(assertion.get("type") or "assertion")
                 name = str(assertion.get("metric") or assertion.get("value") or kind)
                 if kind == _MANUAL:
                     export.add_rating(response_id, "pass", _MANUAL, component.get("pass"))
                 else:
-                    provider = assertion.get("provider")
-                    judge = first_at(provider, "id", "label") or provider or kind
+                    judge = at(assertion, "provider.id", "provider.label", "provider") or kind
                     reply = component.get("reason")
                     export.add_score(response_id, name, judge, component.get("score"), reply=reply)
 
@@ -207,18 +205,18 @@ def read_deepeval(records: Iterable[Record], export: Export) -> None:
         for position, case in enumerate(cases or [record]):
             turns = records_at(case, "turns")
             response_id = export.add_response(
-                f"{case.get('name') or 'test_case'}#{first_at(case, 'order') or position}",
-                prompt=first_at(case, "input", "scenario") or turns[:-1],
-                response=first_at(case, "actual_output") or turns[-1:],
-                model=at(run, "hyperparameters", "model"),
+                f"{case.get('name') or 'test_case'}#{at(case, 'order') or position}",
+                prompt=at(case, "input", "scenario") or turns[:-1],
+                response=at(case, "actual_output") or turns[-1:],
+                model=at(run, "hyperparameters.model"),
             )
-            for name, value in (first_at(case, "additional_metadata") or {}).items():
+            for name, value in (at(case, "additional_metadata") or {}).items():
                 if who(name) is Who.HUMAN:
                     export.add_rating(response_id, name, name, value)
             for metric in records_at(case, "metrics_data"):
                 name = str(metric.get("name"))
-                judge = first_at(metric, "evaluation_model") or name
-                reply = first_at(metric, "reason", "error")
+                judge = at(metric, "evaluation_model") or name
+                reply = at(metric, "reason", "error")
                 export.add_score(response_id, name, judge, metric.get("score"), reply=reply)
 
 
@@ -234,7 +232,7 @@ def read_lm_eval(records: Iterable[Record], export: Export) -> None:
     """
     for record in records:
         arguments = record.get("arguments")
-        prompt = at(arguments, "gen_args_0", "arg_0")
+        prompt = at(arguments, "gen_args_0.arg_0")
         if prompt is None and isinstance(arguments, list) and arguments:
             prompt = arguments[0][0] if isinstance(arguments[0], list) else arguments[0]
         response = record.get("filtered_resps") or record.get("resps")
@@ -250,7 +248,7 @@ def read_lm_eval(records: Iterable[Record], export: Export) -> None:
             export.add_score(response_id, metric, f"lm-eval {metric}", record.get(metric))
 
 
-@importer("weval", lambda record: at(record, "evaluationResults", "llmCoverageScores") is not None)
+@importer("weval", lambda record: at(record, "evaluationResults.llmCoverageScores") is not None)
 def read_weval(records: Iterable[Record], export: Export) -> None:
     """Add the score of each judge for each criterion of a prompt and model.
 
@@ -266,7 +264,7 @@ def read_weval(records: Iterable[Record], export: Export) -> None:
                 response_id = export.add_response(
                     f"{prompt}/{model}",
                     prompt=at(contexts, prompt),
-                    response=at(answers, prompt, model),
+                    response=at(at(answers, prompt), model),
                     model=model,
                     group_id=prompt,
                     **run,

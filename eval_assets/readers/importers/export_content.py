@@ -322,22 +322,29 @@ def text_of(value: object) -> str:
             return (as_text(value) or "").replace("\0", "").encode(errors="replace").decode()
 
 
-def at(record: object, *path: str) -> Any:  # noqa: ANN401 - JSON as it comes
-    """Return the value at a path of keys, in any spelling; None if there is none.
+def at(record: object, *paths: str) -> Any:  # noqa: ANN401 - JSON as it comes
+    """Return the value at the first of some paths that has one, which a blank cell is not.
+
+    A path is a key in any spelling, or keys of nested objects with dots between them.
 
     Examples:
-        >>> at({"traceId": 1, "source": {"source_type": "HUMAN"}}, "source", "source_type")
+        >>> at({"traceId": 1, "source": {"source_type": "HUMAN"}}, "source.source_type")
         'HUMAN'
-        >>> at({"traceId": 1}, "trace_id"), at({"a": [1]}, "a", "b")
-        (1, None)
+        >>> at({"traceId": 1}, "id", "trace_id"), at({"a": [1]}, "a.b"), at({"a.b": 2}, "a.b")
+        (1, None, 2)
     """
-    value = record
-    for step in path:
-        if not isinstance(value, Mapping):
-            return None
-        spellings = (key for key in value if plain(str(key)) == plain(step))
-        value = value[step] if step in value else value.get(next(spellings, step))
-    return value
+    return next((value for path in paths if (value := _at(record, path)) not in (None, "")), None)
+
+
+def _at(record: object, path: str) -> Any:  # noqa: ANN401 - JSON as it comes
+    if not isinstance(record, Mapping):
+        return None
+    spellings = (key for key in record if plain(str(key)) == plain(path))
+    key = path if path in record else next(spellings, None)
+    if key is not None:
+        return record[key]
+    first, _, rest = path.partition(".")
+    return _at(_at(record, first), rest) if rest else None
 
 
 def from_json(value: object) -> object:
@@ -353,21 +360,16 @@ def from_json(value: object) -> object:
     return value
 
 
-def first_at(record: object, *keys: str) -> Any:  # noqa: ANN401 - JSON as it comes
-    """Return the first of these keys that has a value, which a blank cell is not."""
-    return next((value for key in keys if (value := at(record, key)) not in (None, "")), None)
-
-
-def records_at(record: object, *path: str) -> Sequence[Record]:
+def records_at(record: object, path: str) -> Sequence[Record]:
     """Return the objects in a list at a path; none if there is no list."""
-    items = at(record, *path)
+    items = at(record, path)
     return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
 
 
 def chat_fields(fields: Record) -> dict[str, Any]:
     """Return prompt, response and model under the keys that tools for labelling use."""
     return {
-        "prompt": first_at(fields, *PROMPT_TEXT, "user"),
-        "response": first_at(fields, *RESPONSE_TEXT),
-        "model": first_at(fields, *MODEL_KEYS),
+        "prompt": at(fields, *PROMPT_TEXT, "user"),
+        "response": at(fields, *RESPONSE_TEXT),
+        "model": at(fields, *MODEL_KEYS),
     }

@@ -11,8 +11,8 @@ from eval_assets.readers.importers.export_content import (
     MODEL_KEYS,
     Export,
     Record,
+    at,
     chat_fields,
-    first_at,
     importer,
     records_at,
     text_of,
@@ -56,7 +56,7 @@ def _read_task(task: Record, export: Export) -> None:
             export.notes["annotations were skipped or cancelled"] += 1
             continue
         user = annotation.get("completed_by")
-        rater = first_at(user, "email", "username", "id") if isinstance(user, dict) else user
+        rater = at(user, "email", "username", "id") if isinstance(user, dict) else user
         for name, value in _values(annotation, export):
             created_at = annotation.get("created_at")
             export.add_rating(response_id, name, rater, value, at=created_at)
@@ -74,7 +74,7 @@ def _read_task(task: Record, export: Export) -> None:
 
 def _values(annotation: Record, export: Export) -> Iterator[tuple[str, object]]:
     for result in records_at(annotation, "result"):
-        value = first_at(result.get("value"), *_VALUES)
+        value = at(result.get("value"), *_VALUES)
         if value is None:
             export.notes[f"results of type {result.get('type')} are not ratings"] += 1
         else:
@@ -92,9 +92,9 @@ def _read_flat(tasks: Sequence[Record], export: Export) -> None:
             value = task.get(name)
             if value is not None and value != "":
                 single = value[0] if isinstance(value, list) and len(value) == 1 else value
-                rating = first_at(single, *_VALUES) if isinstance(single, dict) else value
-                at = task.get("created_at")
-                export.add_rating(response_id, name, task.get("annotator"), rating, at=at)
+                rating = at(single, *_VALUES) if isinstance(single, dict) else value
+                rater, time = task.get("annotator"), task.get("created_at")
+                export.add_rating(response_id, name, rater, rating, at=time)
 
 
 def _flat_labels(tasks: Sequence[Record]) -> list[str]:
@@ -128,8 +128,8 @@ def _add_response(data: Record, task_id: object, export: Export) -> str:
     columns = chat_fields(data)
     if columns["response"] is None:
         columns["response"] = text_of(data)
-    group = first_at(data, "group_id", "prompt_id")
-    return export.add_response(first_at(data, *RESPONSE_ID) or task_id, **columns, group_id=group)
+    group = at(data, "group_id", "prompt_id")
+    return export.add_response(at(data, *RESPONSE_ID) or task_id, **columns, group_id=group)
 
 
 _USERS = ".responses.users"
@@ -153,7 +153,7 @@ def read_argilla(records: Iterable[Record], export: Export) -> None:
         columns = chat_fields(record.get("fields", record))
         if columns["response"] is None:
             columns["response"] = text_of(dict(record.get("fields", record)))
-        columns["model"] = first_at(record.get("metadata") or record, "model", "model_name")
+        columns["model"] = at(record.get("metadata") or record, "model", "model_name")
         response_id = export.add_response(record.get("id") or record.get("_server_id"), **columns)
         nested = record if "fields" in record else _nested(record)
         if isinstance(nested.get("responses"), list):
@@ -202,12 +202,12 @@ def read_prodigy(records: Iterable[Record], export: Export) -> None:
     """
     for record in records:
         response_id = export.add_response(
-            first_at(record, "response_id", "id", *_HASHES),
-            prompt=first_at(record, *_PROMPTS),
-            response=first_at(record, *_RESPONSES),
-            model=first_at(record.get("meta") or record, "model", "model_name"),
+            at(record, "response_id", "id", *_HASHES),
+            prompt=at(record, *_PROMPTS),
+            response=at(record, *_RESPONSES),
+            model=at(record.get("meta") or record, "model", "model_name"),
         )
-        rater, time = first_at(record, "_annotator_id", "_session_id"), None
+        rater, time = at(record, "_annotator_id", "_session_id"), None
         with suppress(ValueError, OverflowError, OSError):  # in Unix seconds
             seconds = number_in(as_text(record.get("_timestamp")))
             time = datetime.fromtimestamp(seconds, UTC).isoformat()
@@ -244,9 +244,9 @@ def read_potato(records: Iterable[Record], export: Export) -> None:
     """
     for record in records:
         response_id = export.add_response(
-            first_at(record, "instance_id", "id"),
-            prompt=first_at(record, "prompt"),
-            response=first_at(record, *_TEXTS),
+            at(record, "instance_id", "id"),
+            prompt=at(record, "prompt"),
+            response=at(record, *_TEXTS),
         )
         for scheme, labels in _labels(record).items():
             ratings = [

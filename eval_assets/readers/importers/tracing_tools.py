@@ -7,7 +7,6 @@ from eval_assets.readers.importers.export_content import (
     Export,
     Record,
     at,
-    first_at,
     from_json,
     importer,
     rating_of,
@@ -19,7 +18,7 @@ from eval_assets.readers.importers.export_content import (
 @importer(
     "mlflow",
     lambda record: (
-        isinstance(at(at(record, "trace") or record, "info", "assessments"), list)
+        isinstance(at(at(record, "trace") or record, "info.assessments"), list)
         or ("assessments" in record and ("trace_id" in record or "request" in record))
     ),
 )
@@ -37,41 +36,37 @@ def read_mlflow(records: Iterable[Record], export: Export) -> None:
                 text_of(row[key])
         info = record.get("info") or record
         response_id = export.add_response(
-            first_at(info, "trace_id", "request_id"),
+            at(info, "trace_id", "request_id"),
             prompt=_mlflow_text(record, info, "request", "mlflow.spanInputs", export),
             response=_mlflow_text(record, info, "response", "mlflow.spanOutputs", export),
-            model=at(info, "tags", "model") or at(info, "trace_metadata", "model"),
+            model=at(info, "tags.model", "trace_metadata.model"),
         )
         for assessment in records_at(info, "assessments"):
-            _read_assessment(assessment, response_id, export)
+            name = str(at(assessment, "assessment_name", "name"))
+            value, kind = at(assessment, "feedback.value"), at(assessment, "source.source_type")
+            rater = at(assessment, "source.source_id") or kind
+            if at(assessment, "feedback") is None:
+                export.notes["assessments are expectations, not feedback"] += 1
+            elif at(assessment, "valid") is False:
+                export.notes["assessments were overwritten later"] += 1
+            elif kind in ("LLM_JUDGE", "AI_JUDGE", "CODE"):
+                export.add_score(response_id, name, rater, value, reply=assessment.get("rationale"))
+            else:
+                remark, time = assessment.get("rationale"), at(assessment, "create_time")
+                export.add_rating(response_id, name, rater, value, at=time, remark=remark)
 
 
 def _mlflow_text(record: Record, info: Record, key: str, attribute: str, export: Export) -> object:
     """Return a text of a trace: from its row, its first span, or else a preview."""
-    roots = (s for s in records_at(record, "data", "spans") if not s.get("parent_span_id"))
-    whole = first_at(record, key) or at(next(roots, {}), "attributes", attribute)
-    text = whole or first_at(info, f"{key}_preview", key)
+    roots = (s for s in records_at(record, "data.spans") if not s.get("parent_span_id"))
+    whole = at(record, key) or at(next(roots, {}), f"attributes.{attribute}")
+    text = whole or at(info, f"{key}_preview", key)
     if text is not whole and len(str(text)) >= _PREVIEW:
         export.notes["texts are previews, cut after 1,000 characters"] += 1
     return from_json(text)
 
 
 _PREVIEW = 1_000
-
-
-def _read_assessment(assessment: Record, response_id: str, export: Export) -> None:
-    name = str(first_at(assessment, "assessment_name", "name"))
-    value, kind = at(assessment, "feedback", "value"), at(assessment, "source", "source_type")
-    rater = at(assessment, "source", "source_id") or kind
-    if at(assessment, "feedback") is None:
-        export.notes["assessments are expectations, not feedback"] += 1
-    elif at(assessment, "valid") is False:
-        export.notes["assessments were overwritten later"] += 1
-    elif kind in ("LLM_JUDGE", "AI_JUDGE", "CODE"):
-        export.add_score(response_id, name, rater, value, reply=assessment.get("rationale"))
-    else:
-        remark, time = assessment.get("rationale"), at(assessment, "create_time")
-        export.add_rating(response_id, name, rater, value, at=time, remark=remark)
 
 
 @importer(
@@ -89,19 +84,19 @@ def read_langsmith(records: Iterable[Record], export: Export) -> None:
         if "run_type" not in record:
             _read_feedback(record, export, run=str(record.get("run_id")))
             continue
-        metadata = at(record, "extra", "metadata")
+        metadata = at(record, "extra.metadata")
         response_id = export.add_response(
             record.get("id"),
             prompt=record.get("inputs"),
             response=record.get("outputs"),
-            model=first_at(metadata, "ls_model_name", "model") or record.get("name"),
+            model=at(metadata, "ls_model_name", "model") or record.get("name"),
             group_id=record.get("reference_example_id"),
         )
         for item in records_at(record, "feedback"):
             _read_feedback(item, export, run=response_id)
         # A mean mixes the ratings of people with scores of judges.
         for stats in (record.get("feedback_stats") or {}).values():
-            summarised[response_id] += int(first_at(stats, "n") or 1)
+            summarised[response_id] += int(at(stats, "n") or 1)
     rated = {response_id for response_id, _, _ in (*export.ratings, *export.scores)}
     n_lost = sum(n for response_id, n in summarised.items() if response_id not in rated)
     if n_lost:
@@ -115,10 +110,10 @@ def _read_feedback(feedback: Record, export: Export, *, run: str) -> None:
     source = feedback.get("feedback_source")
     kind = at(source, "type")
     if kind in ("model", "auto_eval", "autoeval"):
-        judge = at(source, "metadata", "model") or f"{key} ({kind})"
+        judge = at(source, "metadata.model") or f"{key} ({kind})"
         export.add_score(run, key, judge, rating, reply=feedback.get("comment"))
     else:
-        rater = first_at(source, "user_name", "user_id", "ls_user_id") or kind
+        rater = at(source, "user_name", "user_id", "ls_user_id") or kind
         remark, time = feedback.get("comment"), feedback.get("created_at")
         export.add_rating(run, key, rater, rating, at=time, remark=remark)
 
@@ -127,7 +122,7 @@ def _read_feedback(feedback: Record, export: Export, *, run: str) -> None:
     "phoenix",
     lambda record: (
         at(record, "annotator_kind") is not None
-        or bool("attributes.output.value" in record or at(record, "attributes", "output.value"))
+        or at(record, "attributes.output.value") is not None
     ),
 )
 def read_phoenix(records: Iterable[Record], export: Export) -> None:
@@ -138,36 +133,28 @@ def read_phoenix(records: Iterable[Record], export: Export) -> None:
     """
     for record in records:
         if at(record, "annotator_kind") is None:
-            span_id = first_at(record, "context.span_id", "span_id", "id")
             export.add_response(
-                at(record, "context", "span_id") or span_id,
-                prompt=_attribute(record, "input.value"),
-                response=_attribute(record, "output.value"),
-                model=_attribute(record, "llm.model_name") or record.get("name"),
-                convo_id=_attribute(record, "session.id"),
+                at(record, "context.span_id", "span_id", "id"),
+                prompt=at(record, "attributes.input.value"),
+                response=at(record, "attributes.output.value"),
+                model=at(record, "attributes.llm.model_name", "name"),
+                convo_id=at(record, "attributes.session.id"),
             )
             continue
-        response_id = str(first_at(record, "span_id", "trace_id"))
-        name = str(first_at(record, "name", "annotation_name"))
+        response_id = str(at(record, "span_id", "trace_id"))
+        name = str(at(record, "name", "annotation_name"))
         result = record.get("result") or {
-            key: first_at(record, f"result.{key}", key) for key in ("score", "label")
+            key: at(record, f"result.{key}", key) for key in ("score", "label")
         }
-        score = at(result, "score")
-        value = at(result, "label") if score is None else score
+        value = at(result, "score", "label")
         kind = str(at(record, "annotator_kind"))
         if kind == "HUMAN":
-            user = first_at(record, "user_id", "username") or record.get("identifier") or kind
+            user = at(record, "user_id", "username", "identifier") or kind
             export.add_rating(response_id, name, user, value, at=record.get("created_at"))
         else:
-            reply = at(result, "explanation") or first_at(record, "result.explanation")
-            judge = at(record, "metadata", "model") or f"{name} ({kind.lower()})"
+            reply = at(result, "explanation") or at(record, "result.explanation")
+            judge = at(record, "metadata.model") or f"{name} ({kind.lower()})"
             export.add_score(response_id, name, judge, value, reply=reply)
-
-
-def _attribute(span: Record, name: str) -> object:
-    """Return an attribute of a span: one column, one key, or nested keys."""
-    flat = first_at(span, f"attributes.{name}") or at(span, "attributes", name)
-    return flat if flat is not None else at(span, "attributes", *name.split("."))
 
 
 _HUMAN = "ANNOTATION"
@@ -178,7 +165,7 @@ _TRACE_KEYS = ("html_path", "session_id", "project_id")
     "langfuse",
     lambda record: (
         _is_score(record)
-        or (at(record, "scores") is not None and first_at(record, *_TRACE_KEYS) is not None)
+        or (at(record, "scores") is not None and at(record, *_TRACE_KEYS) is not None)
     ),
 )
 def read_langfuse(records: Iterable[Record], export: Export) -> None:
@@ -192,10 +179,10 @@ def read_langfuse(records: Iterable[Record], export: Export) -> None:
             _read_score(record, export, trace=None)
             continue
         export.add_response(
-            first_at(record, "id", "trace_id"),
+            at(record, "id", "trace_id"),
             prompt=from_json(at(record, "input")),
             response=from_json(at(record, "output")),
-            model=first_at(record, "model", "model_id", "name"),
+            model=at(record, "model", "model_id", "name"),
             convo_id=at(record, "session_id"),
         )
         for score in records_at(record, "scores"):
@@ -208,19 +195,19 @@ def _is_score(record: Record) -> bool:
 
 def _read_score(score: Record, export: Export, *, trace: object) -> None:
     name, source = str(at(score, "name")), at(score, "source")
-    response_id = first_at(score, "observation_id", "trace_id") or at(score, "trace", "id") or trace
-    response_id = response_id or at(score, "subject", "id")
+    response_id = at(score, "observation_id", "trace_id", "trace.id") or trace
+    response_id = response_id or at(score, "subject.id")
     if response_id is None:
         export.losses[f"scores of {name} do not say of what; export them with their subject"] += 1
         return
     is_word = at(score, "data_type") == "CATEGORICAL"
-    value = first_at(score, *(("string_value", "value") if is_word else ("value", "string_value")))
+    value = at(score, *(("string_value", "value") if is_word else ("value", "string_value")))
     if source == _HUMAN:
-        rater = first_at(score, "author_user_id", "author_user_name", "author")
+        rater = at(score, "author_user_id", "author_user_name", "author")
         remark, time = at(score, "comment"), at(score, "timestamp")
         export.add_rating(str(response_id), name, rater, value, at=time, remark=remark)
     else:
-        judge = at(score, "metadata", "model") or f"{name} ({str(source).lower()})"
+        judge = at(score, "metadata.model") or f"{name} ({str(source).lower()})"
         export.add_value(str(response_id), name, judge, value, reply=at(score, "comment"))
 
 
@@ -241,14 +228,14 @@ def read_braintrust(records: Iterable[Record], export: Export) -> None:
     https://www.braintrust.dev/docs/annotate/export
     """
     for record in records:
-        if at(record, "span_attributes", "type") == "score" or record.get("is_root") is False:
+        if at(record, "span_attributes.type") == "score" or record.get("is_root") is False:
             export.notes["rows are spans below a row, not rows"] += 1
             continue
         response_id = export.add_response(
             record.get("id"),
             prompt=record.get("input"),
             response=record.get("output"),
-            model=first_at(record.get("metadata"), "model", "model_name"),
+            model=at(record.get("metadata"), "model", "model_name"),
         )
         flat = {k.removeprefix(_PREFIX): record[k] for k in record if k.startswith(_PREFIX)}
         for name, value in (record.get("scores") or flat).items():
@@ -271,7 +258,7 @@ def read_opentelemetry(records: Iterable[Record], export: Export) -> None:
         for resource in records_at(record, "resourceLogs"):
             for scope in records_at(resource, "scopeLogs"):
                 for event in records_at(scope, "logRecords"):
-                    _read_event(event, str(at(scope, "scope", "name") or "judge"), export)
+                    _read_event(event, str(at(scope, "scope.name") or "judge"), export)
 
 
 def _read_event(event: Record, scope: str, export: Export) -> None:
@@ -282,7 +269,7 @@ def _read_event(event: Record, scope: str, export: Export) -> None:
     if _EVENT not in (event.get("eventName"), values.get("event.name")):
         export.notes["log records are other events than evaluations"] += 1
         return
-    response_id = values.get("gen_ai.response.id") or first_at(event, "spanId", "traceId")
+    response_id = values.get("gen_ai.response.id") or at(event, "spanId", "traceId")
     if not response_id:
         export.notes["evaluations do not say of which response"] += 1
         return
