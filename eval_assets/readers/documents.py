@@ -1,6 +1,6 @@
 """A query and the documents that are rated for it, from the command line or a client."""
 
-import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from eval_assets.config.types import Text
-from eval_assets.errors import InputError, InputProblem, raise_all
-from eval_assets.readers.formats.files import read_text
+from eval_assets.errors import InputProblem, gathered, raise_all
+from eval_assets.readers.formats.contents import content_of
+from eval_assets.readers.problems import input_error
 
 _LARGEST_ID = 2**63 - 1
 _SHAPE = 'Write a list of documents, such as [{"id": 1, "content": "…"}]'
@@ -61,12 +62,11 @@ def read_document_queries(
     """
     file = str(path)
     problems: list[InputProblem] = []
-    entries = _parsed(path, problems)
-    if not problems and not (isinstance(entries, list) and entries):
-        message = "the list is empty" if entries == [] else "the file is not a list"
-        problems.append(InputProblem(file, None, None, message, _QUERIES_SHAPE))
+    entries: list[object] = []
+    with gathered(problems):
+        entries = _listed(content_of(path, file=file).document, file, _QUERIES_SHAPE)
     queries: dict[int, DocumentQuery] = {}
-    for position, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
+    for position, entry in enumerate(entries, start=1):
         match entry:
             case {"id": int(number), "query": str(text), "docs": documents}:
                 location, faults = f"{file}:{position}", list[InputProblem]()
@@ -75,7 +75,9 @@ def read_document_queries(
                     message = f"{number} is the id of an earlier query"
                     faults.append(InputProblem(file, position, "id", message, "Give each its own"))
                 problems += faults
-                listed = _documents(documents, f"{location}:docs", problems)
+                listed: list[Document] = []
+                with gathered(problems):
+                    listed = _documents(documents, f"{location}:docs", problems)
                 if listed and not faults:
                     queries[number] = DocumentQuery(number, text, tuple(listed))
             case _:
@@ -92,14 +94,8 @@ def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
-    problems: list[InputProblem] = []
-    _check_query(query_id, query, ("--query-id", "--query"), problems)
-    unreadable: list[InputProblem] = []
-    entries = _parsed(docs, unreadable)
-    problems += unreadable
-    documents = [] if unreadable else _documents(entries, str(docs), problems)
-    raise_all(problems, source=str(docs))
-    return DocumentQuery(query_id, query, tuple(documents))
+    names = "--query-id", "--query", str(docs)
+    return _query(query_id, query, lambda: content_of(docs, file=str(docs)).document, names)
 
 
 def document_query(query_id: int, query: str, entries: object) -> DocumentQuery:
@@ -108,11 +104,19 @@ def document_query(query_id: int, query: str, entries: object) -> DocumentQuery:
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
+    return _query(query_id, query, lambda: entries, ("query_id", "query", "docs"))
+
+
+def _query(
+    query_id: int, text: str, entries: Callable[[], object], names: tuple[str, str, str]
+) -> DocumentQuery:
     problems: list[InputProblem] = []
-    _check_query(query_id, query, ("query_id", "query"), problems)
-    documents = _documents(entries, "docs", problems)
-    raise_all(problems, source="docs")
-    return DocumentQuery(query_id, query, tuple(documents))
+    _check_query(query_id, text, names[:2], problems)
+    documents: list[Document] = []
+    with gathered(problems):
+        documents = _documents(entries(), names[2], problems)
+    raise_all(problems, source=names[2])
+    return DocumentQuery(query_id, text, tuple(documents))
 
 
 def _check_query(
@@ -127,29 +131,17 @@ def _check_query(
         problems.append(InputProblem(names[1], None, None, message, remedy))
 
 
-def _parsed(path: Path, problems: list[InputProblem]) -> object:
-    file = str(path)
-    try:
-        return json.loads(read_text(path, file=file))
-    except InputError as error:
-        problems.append(error.problem)
-    except json.JSONDecodeError as error:
-        message = f"the file is not JSON ({error.msg})"
-        problems.append(InputProblem(file, error.lineno, None, message, _SHAPE))
-    except (RecursionError, ValueError):
-        message = "the file is nested too deeply, or holds a number too long"
-        problems.append(InputProblem(file, None, None, message, _SHAPE))
-    return None
+def _listed(entries: object, file: str, remedy: str) -> list[object]:
+    if isinstance(entries, list) and entries:
+        return entries
+    message = "the list is empty" if entries == [] else "the file is not a list"
+    raise input_error(file, message, remedy)
 
 
 def _documents(entries: object, file: str, problems: list[InputProblem]) -> list[Document]:
-    if not isinstance(entries, list) or not entries:
-        message = "the list is empty" if entries == [] else "the file is not a list"
-        problems.append(InputProblem(file, None, None, message, _SHAPE))
-        return []
     adapter = TypeAdapter(Document)
     documents: dict[int, Document] = {}
-    for position, entry in enumerate(entries, start=1):
+    for position, entry in enumerate(_listed(entries, file, _SHAPE), start=1):
         try:
             documents[position] = adapter.validate_python(entry)
         except ValidationError as error:

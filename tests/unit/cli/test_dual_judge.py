@@ -74,8 +74,8 @@ def test_a_query_id_that_is_not_a_number_from_one_on_is_misuse(
     [
         ("[]", "the list is empty"),
         ('{"id": 1, "content": "Paris."}', "the file is not a list"),
-        ("[{", "the file is not JSON"),
-        ("[" * 100_000, "the file is nested too deeply"),
+        ("[{", "the file is not usable JSON"),
+        ("[" * 100_000, "nested too deeply"),
         ("", "the file is empty"),
         (f'[{{"id": {2**63}, "content": "x"}}]', "the id is not an integer of 64 bits"),
     ],

@@ -9,8 +9,7 @@ import pytest
 
 from eval_assets.frame_columns import LABEL_COLUMNS
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.labels.read import read_labels
-from eval_assets.readers.labels.validation import Labels
+from eval_assets.readers.labels.read import Labels, read_labels
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import EVALUATION, Reported, Write
 from tests.unit.readers.formats.xlsx import Cell, workbook
