@@ -121,7 +121,6 @@ PARALLEL = {
     "scores": "read and stored",
     "terminal": "lines of a screen, and of a run",
     "tuning": "declared, and its assets",
-    "validation": "of evaluation.yaml and of label files",
 }
 """Module names that several packages use, and what each of them has to do with the subject."""
 

@@ -19,10 +19,10 @@ _MOST_NAMES = 6
 
 
 class RowProblems:
-    """Problems of the rows of one file, collected check by check and reported row by row."""
+    """Problems of the rows of a table, collected check by check and reported row by row."""
 
-    def __init__(self, file: str, lines: Sequence[int]) -> None:
-        self.file = file
+    def __init__(self, file: str | FileColumn[str], lines: Sequence[int]) -> None:
+        self.files = file if isinstance(file, FileColumn) else FileColumn.repeat(file, len(lines))
         self.lines = lines
         self.bad = np.zeros(len(lines), dtype=bool)
         self._problems: list[tuple[int, InputProblem]] = []
@@ -52,15 +52,16 @@ class RowProblems:
         self.bad |= bad
         for row in np.flatnonzero(bad).tolist():
             header = column[row] if isinstance(column, FileColumn) else column
-            problem = InputProblem(self.file, self.lines[row], header, *describe(row))
+            problem = InputProblem(self.files[row], self.lines[row], header, *describe(row))
             self._problems.append((row, problem))
 
     def add_together(self, bad: BoolArray, describe: Callable[[int], MessageAndRemedy]) -> None:
         """Add all `bad` rows as one problem, described by their number."""
         self.bad |= bad
         if bad.any():
-            problem = InputProblem(self.file, None, None, *describe(int(np.count_nonzero(bad))))
-            self._problems.append((int(np.argmax(bad)), problem))
+            row = int(np.argmax(bad))
+            texts = describe(int(np.count_nonzero(bad)))
+            self._problems.append((row, InputProblem(self.files[row], None, None, *texts)))
 
     def by_row(self) -> list[tuple[int, InputProblem]]:
         """Return all problems with their rows, in order."""

@@ -36,12 +36,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "rater_id": ("rater_id", "rater", "annotator_id", "annotator", "labeler_id", "user_id"),
     "rating": ("rating", "score"),
     "labelled_at": ("labelled_at", "labeled_at", "created_at"),
-    "confidence": ("confidence",),
     "notes": ("notes", "comment"),
-    "skipped": ("skipped",),
-    "skip_reason": ("skip_reason",),
-    "round": ("round",),
-    "guideline_hash": ("guideline_hash",),
+    **{of: (of,) for of in ("confidence", "skipped", "skip_reason", "round", "guideline_hash")},
     "details": ("details",),
 }
 """Fields of a label except its unit, with the columns under which they are accepted."""

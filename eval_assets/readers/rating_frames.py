@@ -13,8 +13,8 @@ from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined
 from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, models_by_company, who
-from eval_assets.readers.problems import listed_briefly, off_scale, quoted
-from eval_assets.readers.rating_tables import RATING_COLUMNS, SCORE_COLUMNS, ReadOptions
+from eval_assets.readers.problems import RowProblems, listed_briefly, off_scale, quoted
+from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import RatedColumn, Reading, option_text
 from eval_assets.readers.values import (
     ABSENT,
@@ -57,19 +57,6 @@ class CollectedRatings:
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     problems: list[InputProblem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    def add_missing(
-        self,
-        table: CodedTable,
-        is_missing: npt.NDArray[np.bool_],
-        header: str,
-        message: str,
-        remedy: str,
-    ) -> None:
-        """Add a problem for each of some rows of a table."""
-        for row in np.flatnonzero(is_missing).tolist():
-            place = table.files[row], table.lines[row], header
-            self.problems.append(InputProblem(*place, message, remedy))
 
     def add_problems(
         self, is_bad: npt.NDArray[np.bool_], describe: Callable[[pd.Series], tuple[str, str]]
@@ -116,14 +103,16 @@ def _rows_of(
     items, item_names = items_of_rows(reading, rated)
     is_rating = np.append(column.is_rating, False)[column.codes]
     is_named = items >= 0
+    problems = RowProblems(table.files, table.lines)
     if rated.rater is None and reading.rater is not None:
         is_named = is_named & reading.rater.has_cell
         no_rater = is_rating & ~reading.rater.has_cell
         message, remedy = "a rating without a rater", "Fill in who gave it, or remove the rating"
-        ratings.add_missing(table, no_rater, reading.rater.name, message, remedy)
+        problems.add(no_rater, reading.rater.name, message, remedy)
     header = reading.items[0].name if reading.items else "item"
     message, remedy = "a rating without an item", "Fill in what was rated, or remove the rating"
-    ratings.add_missing(table, is_rating & (items < 0), header, message, remedy)
+    problems.add(is_rating & (items < 0), header, message, remedy)
+    ratings.problems += problems.in_order()
     _note_blanks(ratings, table, column)
     rows = np.flatnonzero(is_rating & is_named)
     n_rows = len(rows)
@@ -494,30 +483,21 @@ def with_one_spelling(ratings: CollectedRatings, rater: Mapping[str, str]) -> No
 # The tables.
 
 
-def ratings_frame(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return ratings of people in `RATING_COLUMNS`."""
+def frame_of_ratings(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return ratings of people in `RATING_COLUMNS`, or scores of judges in `SCORE_COLUMNS`."""
     times = [in_utc(str(time)) if time else None for time in rows["at"].cat.categories]
     in_order = pd.Index([*times, None], dtype=object)
-    columns = _shared(rows) | {
-        "rater": rows["rater"].cat.remove_unused_categories(),
-        "labelled_at": in_order.take(rows["at"].cat.codes.to_numpy()),
-    }
-    return pd.DataFrame({name: columns[name] for name in RATING_COLUMNS}).reset_index(drop=True)
-
-
-def scores_frame(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return scores of judges in `SCORE_COLUMNS`."""
-    judge = rows["rater"].cat.remove_unused_categories()
-    columns = {**_shared(rows), "judge": judge, "run": rows["run"]}
-    return pd.DataFrame({name: columns[name] for name in SCORE_COLUMNS}).reset_index(drop=True)
-
-
-def _shared(rows: pd.DataFrame) -> dict[str, object]:
     lines = rows["line"]
     sheets = [getattr(line, "sheet", "") for line in lines] if lines.dtype == object else []
+    rater = rows["rater"].cat.remove_unused_categories()
     coded = ("item", "question", "file", "column")
-    return {name: rows[name].cat.remove_unused_categories() for name in coded} | {
+    cells = {name: rows[name].cat.remove_unused_categories() for name in coded} | {
+        "rater": rater,
+        "judge": rater,
+        "run": rows["run"],
         "value": rows["value"],
+        "labelled_at": in_order.take(rows["at"].cat.codes.to_numpy()),
         "sheet": pd.Categorical(sheets or np.repeat("", len(rows))),
         "line": lines,
     }
+    return pd.DataFrame({name: cells[name] for name in columns}).reset_index(drop=True)

@@ -35,19 +35,24 @@ from eval_assets.readers.names import (
     is_rating_word,
     who,
 )
-from eval_assets.readers.problems import input_error, listed_briefly, nearest
+from eval_assets.readers.problems import listed_briefly, nearest
 from eval_assets.readers.rated_items import rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
     ONE_QUESTION,
     CollectedRatings,
     collected_ratings,
-    ratings_frame,
-    scores_frame,
+    frame_of_ratings,
     with_one_spelling,
     with_values,
     without_copies,
 )
-from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
+from eval_assets.readers.rating_tables import (
+    RATING_COLUMNS,
+    SCORE_COLUMNS,
+    Doubt,
+    RatingTables,
+    ReadOptions,
+)
 from eval_assets.readers.readings import best_readings, readings_of
 from eval_assets.readers.readings.table_reading import (
     FRAME,
@@ -182,10 +187,7 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
     exported = [of for of in contents if tool is not None and tools[of.file] == tool]
     export, readings = None, []
     if tool is not None:
-        try:
-            export = export_of(exported, tool)
-        except InputError as error:
-            raise _group(error) from error
+        export = export_of(exported, tool)
         readings = readings_of_export(export, file=exported[0].file)
     tables = [table for of in contents if of not in exported for table in tables_of(of)]
     return _RatingSource(
@@ -205,7 +207,7 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
 
 def _names_rater(options: ReadOptions, file: str) -> bool:
     """Return whether an option says who rated in a file."""
-    return any(names_file(name, [file]) for name in (*options.rater, *options.judge))
+    return names_file((*options.rater, *options.judge), file)
 
 
 def tables_of_export(export: Export, *, file: str, tool: str) -> RatingTables:
@@ -234,7 +236,7 @@ def _read(
     bad_rows = [problem for of in readings for problem in of.table.bad_rows]
     if not len(ratings.rows):
         raise_all([*bad_rows, *ratings.problems], source=table.file)
-        raise _group(refused(table, "there are no ratings", "Add some, or name their column"))
+        raise refused(table.file, "there are no ratings", "Add some, or name their column")
     _name_questions(ratings, are_certain=source.export is not None)
     _select_questions(ratings, options)
     questions, judge_scales = with_values(ratings, options, declared)
@@ -260,8 +262,8 @@ def _read(
         *ratings.notes,
     ]
     result = RatingTables(
-        ratings=ratings_frame(ratings.rows[~is_judge]),
-        scores=scores_frame(ratings.rows[is_judge]),
+        ratings=frame_of_ratings(ratings.rows[~is_judge], RATING_COLUMNS),
+        scores=frame_of_ratings(ratings.rows[is_judge], SCORE_COLUMNS),
         items=items.frame,
         questions=questions,
         judge_scales=judge_scales,
@@ -290,7 +292,7 @@ def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions
         effects = names[role] | {plain(str(name)) for name in rated_by}
         effects |= {plain(part) for column in names[role] for part in rated_by if part in column}
         for name in (values,) if isinstance(values, str) else values:
-            is_file = role in files and names_file(name, map(str, files[role]))
+            is_file = any(names_file([name], str(file)) for file in files.get(role, ()))
             if plain(name) in effects or is_file or options.only:
                 continue
             message = f"{option_text(table, role, name)} changes nothing in this reading"
@@ -299,10 +301,6 @@ def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions
             remedy = "Leave it out, or say more with other options"
             problems.append(InputProblem(table.file, None, None, message, remedy))
     raise_all(problems, source="the options")
-
-
-def _group(error: InputError) -> ExceptionGroup[InputError]:
-    return ExceptionGroup("the ratings cannot be read", [error])
 
 
 def _check_options(source: _RatingSource, options: ReadOptions) -> None:
@@ -320,14 +318,15 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     table = next(iter([*source.tables, *(of.table for of in source.readings)]), None)
     if table is None:
         message, remedy = "it holds no records", "Name a file with a row for each rating or item"
-        raise _group(input_error(source.files[0], message, remedy))
+        raise refused(source.files[0], message, remedy)
     problems = []
     of_columns = ("item", "rating", "ignore", "question", "model", "group", "run")
     for option in (*of_columns, "rater", "judge"):
         is_rater = option in ("rater", "judge")
         value = getattr(options, option) or ()
         for name in (value,) if isinstance(value, str) else value:
-            of_rater = name.casefold() in raters or names_file(name, source.files)
+            of_file = any(names_file([name], file) for file in source.files)
+            of_rater = name.casefold() in raters or of_file
             if plain(name) in known or (is_rater and of_rater):
                 continue
             message = f"{option_text(table, option, name)}: there is no such column"
@@ -342,7 +341,7 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
     readings, refused = best_readings(source.tables, options)
     readings += source.readings
     if not readings:
-        raise _group(_refusal(source, refused))
+        raise _refusal(source, refused)
     main = max(readings, key=lambda of: (_n_by_people(of), len(of.table)))
     further = [reading for reading in readings if reading is not main]
     further = [of for reading in further for of in _joined(main, reading, options)]
@@ -383,27 +382,27 @@ def _unnamed_readings(
         if not _names_rater(options, table.file) and not is_of_judge:
             judge, rater = (option_text(table, name, table.file) for name in ("judge", "rater"))
             remedy = f"If a judge did, pass {judge}; if a person did, {rater}"
-            raise _group(refused(table, "nothing says who gave these ratings", remedy))
+            raise refused(table.file, "nothing says who gave these ratings", remedy)
         readings.append(read)
     return readings
 
 
-def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
+def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> ExceptionGroup[InputError]:
     if refusals:
         reading = refusals[0]
         message, remedy = reading.refusal or ("it holds no ratings", "Name their column")
-        return refused(reading.table, message, remedy)
+        return refused(reading.table.file, message, remedy)
     table = max(source.tables, key=len, default=None)
     if table is None:
-        return input_error(source.files[0], "it holds no table", "Name another file")
+        return refused(source.files[0], "it holds no table", "Name another file")
     raise_all([problem for of in source.tables for problem in of.bad_rows], source=table.file)
     if not len(table):
-        return refused(table, "it has a header and no rows", "Add the ratings")
+        return refused(table.file, "it has a header and no rows", "Add the ratings")
     names = [column.name for column in table.columns if not column.origin]
     message = f"no column of ratings is found among {listed_briefly(names)}"
     rating = option_text(table, "rating", "COLUMN")
     remedy = f"Name it with {rating}, and who rated with {option_text(table, 'rater', 'COLUMN')}"
-    return refused(table, message, remedy)
+    return refused(table.file, message, remedy)
 
 
 def _n_by_people(reading: Reading) -> int:
@@ -440,11 +439,7 @@ def _judges_of_files(
     source: _RatingSource, readings: Sequence[Reading], options: ReadOptions
 ) -> dict[str, str]:
     """Return the judge whose scores a file holds: by an option, or as the file is called."""
-    of_options = {
-        file: Path(file).stem
-        for file in source.files
-        if any(names_file(name, [file]) for name in options.judge)
-    }
+    of_options = {of: Path(of).stem for of in source.files if names_file(options.judge, of)}
     nameless = [of.table for of in readings if not of.names_raters]
     further = {of.file: Path(of.file).stem for of in nameless if of.file != readings[0].table.file}
     return {
@@ -492,7 +487,7 @@ def _select_questions(ratings: CollectedRatings, options: ReadOptions) -> None:
     unknown = [name for name in options.only if _letters(name) not in names]
     if unknown:
         message = f"{option_text(ratings.table, 'only', unknown[0])}: there is no such question"
-        raise _group(refused(ratings.table, message, nearest(unknown[0], [*names.values()])))
+        raise refused(ratings.table.file, message, nearest(unknown[0], [*names.values()]))
     chosen = [names[_letters(name)] for name in options.only]
     rows = ratings.rows[ratings.rows["question"].isin(chosen)].reset_index(drop=True)
     ratings.rows = rows.assign(question=rows["question"].cat.remove_unused_categories())

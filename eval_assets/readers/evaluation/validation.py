@@ -253,9 +253,7 @@ def _names_by_alias(noun: type) -> dict[str, str]:
     return {field.metadata.get("alias", field.name): field.name for field in fields(noun)}
 
 
-@cache
-def _hints(noun: type) -> dict[str, Any]:
-    return get_type_hints(noun)
+_hints = cache(get_type_hints)
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.problems import input_error
+from eval_assets.readers.values import ABSENT
 
 Row = tuple[int, Sequence[str]]
 """Line of a row, and its cells."""
@@ -24,7 +25,6 @@ _SAMPLE_BELOW = 40
 _FEWEST_REPEATED = 3
 """Number of columns of one name from which they are the items of a form."""
 
-_NO_NAMES = frozenset(("n/a", "na", "nan", "null", "none", "-", "--", "?"))
 _MOST_EMPTY = 0.7
 _EXPLANATION = 20
 """Letters of an explanation, on average."""
@@ -155,7 +155,7 @@ def _with_second_row(
     is_index_name = bool(second[0]) and not any(second[1:]) and not is_first
     if is_index_name and len(numeric) > 1:
         return [second[0], *names[1:]]
-    is_named = not any(_is_number(cell) or cell.casefold() in _NO_NAMES for cell in in_numeric)
+    is_named = not any(_is_number(cell) or cell.casefold() in ABSENT for cell in in_numeric)
     fewest = 2 if "" in [names[k] for k in numeric] else len(numeric)
     are_named = len(numeric) > 1 and is_named and sum(map(bool, in_numeric)) >= fewest
     if not are_named and not _is_grid(names, second):

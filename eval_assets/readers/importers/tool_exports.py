@@ -16,8 +16,7 @@ from eval_assets.readers.formats.contents import FileContent, content_of, loaded
 from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.importers import TOOLS
 from eval_assets.readers.importers.export_content import IMPORTERS, Export, ReadRecord, Record
-from eval_assets.readers.problems import input_error
-from eval_assets.readers.readings.table_reading import RatedColumn, Reading
+from eval_assets.readers.readings.table_reading import RatedColumn, Reading, refused
 from eval_assets.readers.sources import files_in
 from eval_assets.wording import counted
 
@@ -74,7 +73,7 @@ def export_of(contents: Sequence[FileContent], tool: str) -> Export:
     """Return what files of one tool hold together.
 
     Raises:
-        InputError: If they hold no ratings and no scores.
+        ExceptionGroup: Of an InputError, if they hold no ratings and no scores.
     """
     export = _import_records([of for content in contents for of in _records_of(content)], tool)
     if export.ratings or export.scores:
@@ -83,7 +82,7 @@ def export_of(contents: Sequence[FileContent], tool: str) -> Export:
     message = f"this export of {tool} holds {n_responses}, but no ratings and no scores"
     message += "".join(f"; {n:,} {loss}" for loss, n in export.losses.items())
     remedy = "Export the ratings, too, or make a folder in which raters label the responses"
-    raise input_error(contents[0].file, message, remedy)
+    raise refused(contents[0].file, message, remedy)
 
 
 def readings_of_export(export: Export, *, file: str) -> list[Reading]:

@@ -34,6 +34,7 @@ from eval_assets.readers.names import (
     shared_part,
     who,
 )
+from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.readings.levels import judge_of_question, names_score
 from eval_assets.readers.readings.table_reading import (
     UNLIKE,
@@ -58,7 +59,6 @@ _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
 
-_OF_ID = re.compile(r"(^|_)(id|uuid|key)$|^id")
 _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|confidence|certainty)(_|$)")
 _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total")
 _COMPUTED = (
@@ -408,7 +408,7 @@ class ItemRows:
                 columns = tuple(of.column.name for of in crossed if not of.is_judge)
                 are_asked = share_of_criteria(names) > 0.5
                 changed = {"rating": columns} if are_asked else {"rater": names}
-                reading.forks.append((f"{_listed(raters)} are raters", changed))
+                reading.forks.append((f"{listed_briefly(raters)} are raters", changed))
         elif questions:
             reading.rated, reading.likelihood = questions, 6.0
         else:
@@ -491,7 +491,8 @@ class ItemRows:
         reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
         if of_responses:
             reading.likelihood = 3.0
-            headers, texts = _listed([of.name for of in rated or judges]), _listed(of_responses)
+            headers = listed_briefly([of.name for of in rated or judges])
+            texts = listed_briefly(of_responses)
             reading.refusal = (
                 f"{headers} are named like {texts}: of responses, and not of raters",
                 "Write a row for each response, or name raters with "
@@ -520,10 +521,10 @@ class ItemRows:
             self._take_people(reading, people, unknown + criteria)
             reading.likelihood = 6.0 - bool(criteria)
         else:
-            names = [column.name for column in rated]
+            names = listed_briefly([column.name for column in rated])
             reading.likelihood = 2.0 if criteria and not people else 1.0
             reading.refusal = (
-                f"the columns {_listed(names)} may be raters or questions, and nothing says which",
+                f"the columns {names} may be raters or questions, and nothing says which",
                 self._remedy_of_names(rated, judges, reading.items),
             )
 
@@ -546,7 +547,9 @@ class ItemRows:
         if len(people) > 1 and not are_proper:
             columns = {"rating": people, "judge": judges}
             changed = {of: tuple(c.name for c in named) for of, named in columns.items() if named}
-            reading.forks.append((f"{_listed([c.name for c in people])} are raters", changed))
+            reading.forks.append(
+                (f"{listed_briefly([c.name for c in people])} are raters", changed)
+            )
         return people
 
     def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
@@ -601,7 +604,7 @@ class ItemRows:
         ]
         if peers:
             names = tuple(column.name for column in (*people, *peers))
-            choice = f"{_listed([column.name for column in peers])} is no rater"
+            choice = f"{listed_briefly([column.name for column in peers])} is no rater"
             reading.forks.append((choice, {"rater": names}))
             self.not_read |= {column.name: _NOT_ITS_NAME for column in peers}
 
@@ -698,7 +701,7 @@ def item_columns(
                     column.counts_rows and not column.may_be(Role.ITEM),
                     not column.may_be(Role.ITEM),
                     column.kind is Kind.TEXT,
-                    not _OF_ID.search(plain(column.name)),
+                    not names_id(column.name),
                     column.origin is Origin.FILE,
                     len("".join(column.values[:20])),
                 ),
@@ -808,7 +811,3 @@ def _figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:
 def _may_be_name(column: CodedColumn) -> bool:
     """Return whether a name of a summary is that of people, too, so that the values decide."""
     return plain(column.name) in ("max", "min")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

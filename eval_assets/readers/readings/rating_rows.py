@@ -30,6 +30,7 @@ from eval_assets.readers.names import (
     may_be_program,
     names_judge,
     names_model,
+    names_one_of_several,
     owner_and_field,
     who,
 )
@@ -41,6 +42,7 @@ from eval_assets.readers.readings.table_reading import (
     Reading,
     deepest_level,
 )
+from eval_assets.readers.words import lines_of
 from eval_assets.wording import listed
 
 _MOST_RATERS = 20_000
@@ -66,10 +68,6 @@ _METRIC = re.compile(r"criteria|rubric|g-eval|exact.?match|autorater|model-grade
 """Names of what grades by itself."""
 
 _DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
-
-
-_ONE_OF_SEVERAL = re.compile(r"(\d|[ _.#-][a-z])$", re.IGNORECASE)
-"""Ends of the headers of a rater's own column, as Rater 1 and annotator_b."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +124,7 @@ def _may_name_raters(
     )
     if no_names or is_of_systems or _stands_beside_people(column, ratings):
         return False
-    is_rating = _ONE_OF_SEVERAL.search(column.name) or column.may_be(Role.RATING)
+    is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
     may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
     is_known = is_named or column.origin or holds_judges(column.name)
     is_unique = column.n_distinct == len(table) and not column.origin
@@ -662,15 +660,8 @@ class _RatingRows:
         return [column for column in rated if column not in strangers]
 
 
-_MACHINES = {
-    *("model", "llm", "lm", "ai", "machine", "judge", "auto", "automatic", "bot", "eval"),
-    *("llm_judge", "ai_judge", "code", "auto_eval", "online_scoring", "automated"),
-}
-_PEOPLE = {
-    *("human", "person", "people", "expert", "crowd", "annotator", "rater", "labeler", "ui"),
-    *("annotation", "manual", "user"),
-}
-_TRUE = {"1", "true", "yes", "y"}
+_MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
+_TRUE = {"1", *lines_of("true")}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)")
 """Columns and words for the kind of a rater."""
 

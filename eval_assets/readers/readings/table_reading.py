@@ -20,6 +20,7 @@ from eval_assets.readers.columns import (
     n_distinct,
 )
 from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, owner_and_field
+from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
 
@@ -241,8 +242,8 @@ def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
     items = (item,) if item is not None else keys
     if rating is not None and rating == first("aiescore") and items and not names_roles:
         return replace(options, item=items, judge=(*options.judge, rating), question=question)
-    file_is_named = any(names_file(name, [table.file]) for name in named_raters)
-    if file_is_named and items and rating and rater is None and not names_roles:
+    is_of_one = rater is None and names_file(named_raters, table.file)
+    if is_of_one and items and rating and not names_roles:
         return replace(options, item=items, rating=(rating,), question=question)
     if names_roles or options.question or None in (rater, rating, question) or not items:
         return options
@@ -250,12 +251,10 @@ def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
     return replace(options, item=items, rater=raters, rating=(str(rating),), question=question)
 
 
-def names_file(option: str, files: Iterable[str]) -> bool:
-    """Return whether an option names one of the files, by its path, name or stem."""
-    return any(
-        option in (file, Path(file).name, Path(file).stem) or Path(option).name == Path(file).name
-        for file in files
-    )
+def names_file(options: Iterable[str], file: str) -> bool:
+    """Return whether one of some options names a file, by its path, name or stem."""
+    name, stem = Path(file).name, Path(file).stem
+    return any(of in (file, stem) or Path(of).name == name for of in options)
 
 
 def option_text(table: CodedTable, name: str, *values: str) -> str:
@@ -272,9 +271,9 @@ def option_text(table: CodedTable, name: str, *values: str) -> str:
     return f"--{name} {quote(','.join(values))}"
 
 
-def refused(table: CodedTable, message: str, remedy: str) -> InputError:
-    """Return the error of a table as a whole."""
-    return InputError(InputProblem(table.file, None, None, message, remedy))
+def refused(file: str, message: str, remedy: str) -> ExceptionGroup[InputError]:
+    """Return the error of a file as a whole."""
+    return ExceptionGroup("the ratings cannot be read", [input_error(file, message, remedy)])
 
 
 def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColumn], dict[str, str]]:
