@@ -26,7 +26,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.live_model import LiveModel, live_models
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.session import RequestOptions
-from eval_assets.judges.clients.openai import request_body
+from eval_assets.judges.clients.openai import OpenAIClient
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate, verdict_schema
@@ -257,7 +257,7 @@ def judge_units(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worke
 def _bare(environ: dict[str, str], units: list[Unit]) -> Cost:
     """The same requests by the client alone: no limiter, no retry, no parsing, no ledger."""
     (judge,) = ready_judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
-    bodies = [request_body(_request(judge, unit)) for unit in units]
+    bodies = [OpenAIClient.request_body(_request(judge, unit)) for unit in units]
 
     async def ask_all() -> None:
         async with openai.AsyncOpenAI(

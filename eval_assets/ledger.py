@@ -21,7 +21,7 @@ Status = ReplyStatus | FailureStatus | Literal["out_of_range"]
 """Status of a rating or a response; only `ok` comes with a score, or a whole text."""
 
 USABLE_SECONDS = 1.0
-"""How long requests that were taken from a shared rate may be sent, from their start on."""
+"""How long a request that was taken from a shared rate may be sent, from its start on."""
 
 N_SLOTS = 64
 """Slots into which the units of an evaluation fall by what they show."""
@@ -62,8 +62,7 @@ class CallSubject:
 class Attempt:
     """One attempt to ask a model: one row of `judge_calls`, whose columns schema.sql describes.
 
-    `charged_usd` counts towards budgets if the cost is not known, because it may be billed all the
-    same; None for the cost.
+    `charged_usd`, which counts towards budgets, is an estimate if the cost is not known.
     """
 
     call_key: str
@@ -87,7 +86,7 @@ class Attempt:
     reasoning_tokens: int | None = None
     cache_write_tokens: int | None = None
     cost_usd: float | None = None
-    charged_usd: float | None = None
+    charged_usd: float = 0.0
     in_batch: bool = False
     request_id: str | None = None
     raw_output: str | None = None
@@ -130,7 +129,8 @@ class Batch:
     """A batch that is about to be submitted, or that a vendor works on, by key of its requests.
 
     `intent_id` is our name of it, under which the vendor is asked for it after a crash; `batch_id`
-    the vendor's, None if it is not known whether the vendor has it.
+    the vendor's, None if it is not known whether the vendor has it. It is closed when its results
+    are all recorded, or if the vendor does not have it.
     """
 
     intent_id: str
@@ -139,6 +139,7 @@ class Batch:
     intended_at: datetime
     most_usd: float = 0.0
     batch_id: str | None = None
+    is_closed: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,12 +179,12 @@ class Ledger(Protocol):
         """Return what is left of the caps, or of a shard's part of them; None without a cap."""
 
     def take(
-        self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
-    ) -> float:
-        """Take requests and their input tokens of the rates that all processes keep together.
+        self, limits: RateLimits, tokens: Sequence[int], *, delay_seconds: float
+    ) -> list[float]:
+        """Take requests with so many input tokens each of the rates that all processes keep.
 
-        Nothing can be sent before the delay is over. Returns the seconds until their start, below
-        0 if that is over.
+        None can be sent before the delay is over. Returns the seconds until the start of each that
+        was taken, below 0 if that is over: of the first, and of those that start soon after it.
         """
 
     def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
@@ -198,11 +199,5 @@ class Ledger(Protocol):
     def known_batches(self) -> frozenset[str]:
         """Return the vendors' names of all batches that were ever submitted."""
 
-    def intend_batch(self, batch: Batch, prompts: Mapping[str, str]) -> None:
-        """Remember a batch before it is submitted, and what it asks, by request key."""
-
-    def confirm_batch(self, intent_id: str, batch_id: str) -> None:
-        """Remember the vendor's name of a batch that was submitted."""
-
-    def close_batch(self, intent_id: str) -> None:
-        """Forget a batch whose results are all recorded, or that the vendor does not have."""
+    def store_batch(self, batch: Batch, prompts: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Remember a batch before it is submitted, with what it asks, and how it went on since."""

@@ -8,7 +8,7 @@ import os
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -41,7 +41,7 @@ from eval_assets.store.connection import connect, transaction
 from eval_assets.store.inputs import write_currency
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import DualJudgement, append_history, queries_of
+from eval_assets.store.ledger.histories import append_history, queries_of
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.wording import or_nan, or_none
 
@@ -70,6 +70,29 @@ RELEVANCE = RubricQuestion(
     scale=Scale(low=0.0, high=1.0),
     level="interval",
 )
+
+
+@dataclass(frozen=True)
+class DualJudgement:
+    """Scores of two judges for a query's documents; a row of `dual_judgements` in schema.sql.
+
+    Scores are in [0, 1] by document, None where there is none; `content_hashes` are of the texts,
+    so that another one is noticed; `expected_docs` is None without marks of people.
+    """
+
+    query_id: int
+    query: str
+    docs: Sequence[int]
+    expected_docs: Sequence[int] | None
+    content_hashes: Sequence[str]
+    judge1_score: Sequence[float | None]
+    judge2_score: Sequence[float | None]
+    judge1_model: str | None
+    judge2_model: str | None
+    kappa: float | None
+    kappa_reason: str | None
+    status: str
+    created_at: datetime
 
 
 def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the output

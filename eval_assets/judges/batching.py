@@ -7,6 +7,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from eval_assets.config.judges import Judge
@@ -142,9 +143,9 @@ async def _collect_ended(
     failures = []
     for batch in open_batches:
         try:
-            batch_id = batch.batch_id or await _batch_at_vendor(batch, client, ledger)
-            if batch_id:
-                await _collect(batch, batch_id, client, ledger)
+            known = batch if batch.batch_id else await _batch_at_vendor(batch, client, ledger)
+            if known is not None:
+                await _collect(known, client, ledger)
         except RequestFailed as failure:
             if failure.http_status != _UNKNOWN or batch.batch_id is None:
                 raise
@@ -168,28 +169,31 @@ def _if_lost(batch_id: str) -> str:
     )
 
 
-async def _batch_at_vendor(batch: Batch, client: ModelClient[Judge], ledger: Ledger) -> str | None:
-    """Return the vendor's name of a batch whose submission was interrupted.
+async def _batch_at_vendor(
+    batch: Batch, client: ModelClient[Judge], ledger: Ledger
+) -> Batch | None:
+    """Return a batch whose submission was interrupted, with the vendor's name of it.
 
-    A batch that the vendor does not have is closed, so that its requests are sent again.
+    One that the vendor does not have is closed, so that its requests are sent again.
     """
     known_ids = await asyncio.to_thread(ledger.known_batches)
     batch_id = await client.connections.first.find_batch(batch, known_ids=known_ids)
-    if batch_id is None:
+    batch = replace(batch, batch_id=batch_id, is_closed=batch_id is None)
+    await asyncio.to_thread(ledger.store_batch, batch)
+    if batch.is_closed:
         logger.info("%s: a batch was never submitted", batch.judge_id)
-        await asyncio.to_thread(ledger.close_batch, batch.intent_id)
-    else:
-        logger.info("%s: found at the vendor, submitted by a run that broke off", batch_id)
-        await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)
-    return batch_id
+        return None
+    logger.info("%s: found at the vendor, submitted by a run that broke off", batch_id)
+    return batch
 
 
-async def _collect(batch: Batch, batch_id: str, client: ModelClient[Judge], ledger: Ledger) -> None:
+async def _collect(batch: Batch, client: ModelClient[Judge], ledger: Ledger) -> None:
     """Record the outcome of every request of an ended batch, and failures for missing ones.
 
     Raises:
         RequestFailed: If there are fewer than the vendor counts. Those that arrived are recorded.
     """
+    batch_id = batch.batch_id or ""
     results = await client.connections.first.collect_batch(batch_id)
     if results is None:
         logger.info(
@@ -227,7 +231,7 @@ async def _collect(batch: Batch, batch_id: str, client: ModelClient[Judge], ledg
             f"rest. {_if_lost(batch_id)}",
             remedy="stop",
         )
-    await asyncio.to_thread(ledger.close_batch, batch.intent_id)
+    await asyncio.to_thread(ledger.store_batch, replace(batch, is_closed=True))
 
 
 async def _submit(
@@ -246,16 +250,16 @@ async def _submit(
         most_usd=math.fsum(map(client.model.most_usd, requests)),
     )
     prompts = {request.key: request.prompt for request in requests}
-    await asyncio.to_thread(ledger.intend_batch, batch, prompts)
+    await asyncio.to_thread(ledger.store_batch, batch, prompts)
     try:
         batch_id = await client.connections.first.submit_batch(requests, intent_id=batch.intent_id)
     except RequestFailed as failure:
         # After an error of the server it may be there all the same: the next run looks for it.
         is_certain = not failure.may_be_billed and (failure.http_status or 0) < _SERVER_ERROR
         if is_certain:
-            await asyncio.to_thread(ledger.close_batch, batch.intent_id)
+            await asyncio.to_thread(ledger.store_batch, replace(batch, is_closed=True))
         raise
-    await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)
+    await asyncio.to_thread(ledger.store_batch, replace(batch, batch_id=batch_id))
     logger.info(
         "%s: %s of %s submitted", batch_id, counted(len(requests), "request"), batch.judge_id
     )

@@ -90,6 +90,7 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
     reply = outcome if isinstance(outcome, Reply) else None
     arrived = outcome.reply if isinstance(outcome, RequestFailed) else outcome
     usage = arrived.usage if arrived else None
+    cost_usd = model.cost_usd(usage)
     return Attempt(
         call_key=request_key,
         attempt=number,
@@ -100,8 +101,8 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
         model_returned=arrived.model_returned if arrived else None,
         status=outcome.status,
         http_status=outcome.http_status,
-        cost_usd=model.cost_usd(usage),
-        charged_usd=charged_usd,
+        cost_usd=cost_usd,
+        charged_usd=(cost_usd or 0.0) if charged_usd is None else charged_usd,
         in_batch=model.declared.batch,
         latency_seconds=latency_seconds,
         started_at=started_at,

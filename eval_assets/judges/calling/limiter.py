@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from eval_assets.ledger import USABLE_SECONDS, RateLimits
 
@@ -39,85 +39,67 @@ _IGNORED_TICKS = 15
 _GROWTH = 0.05
 _LONGEST_SLEEP = 0.5
 
-_FIRST_REQUESTS = 16
-_LONGEST_SECONDS = 1.0
-"""Most that is taken at once: what the limits allow in this time. Others want to send as well."""
+_AHEAD_SECONDS = 0.5
+"""How long before the last request that was taken starts the next ones are taken."""
 
-_SHORTEST_SECONDS = 0.25
-"""What was used up sooner leads to at most four times as much."""
-
-_RECENT_SECONDS = 2.0
-"""Time in which what was not used is a part of what is taken next; afterwards it is lost."""
-
-_MINUTE = 60.0
-
-Take = Callable[..., Awaitable[float]]
-"""Takes requests and tokens from the ledger; see `Ledger.take`."""
+Take = Callable[..., Awaitable[list[float]]]
+"""Takes requests from the ledger by their tokens; see `Ledger.take`."""
 
 
 class SharedRates:
-    """What one process may send to one model, taken about once a second, as much as needed."""
+    """The rates of one model that all processes keep together; see `Ledger.take`.
+
+    What waits while the ledger answers is taken together. Estimates of tokens are corrected by the
+    vendor's counts so far.
+    """
 
     def __init__(self, limits: RateLimits, take: Take) -> None:
-        self._limits = limits
         self._take = take
-        self._opens_at = -math.inf
-        self._n_taken = 0
-        self._n_used = 0
-        self._tokens = 0
-        self._n_next = _FIRST_REQUESTS
-        self._uncounted = self._uncounted_tokens = 0
+        self._most_tokens = math.floor(limits.input_tokens_per_minute or 0)
+        self._waiting: list[tuple[int, asyncio.Future[tuple[float, int]]]] = []
+        self._taking: asyncio.Task[None] | None = None
+        self._n_estimated = self._n_counted = self._uncounted = 0
         # What a slow ledger gives is to begin when it has arrived, or it is over by then.
         self._answered_in_seconds = 0.0
 
-    def opens_at(self, tokens: int, *, now: float) -> float | None:
-        """Return when a request may be sent by what was taken; None if it takes more."""
-        is_over = now >= self._opens_at + USABLE_SECONDS
-        if is_over or self._n_used == self._n_taken or self._of_limit(tokens) > self._tokens:
-            return None
-        return self._opens_at
+    async def wait(self, tokens: int) -> int:
+        """Wait until the rates allow a request; return the tokens that were taken for it."""
+        while True:
+            admitted: asyncio.Future[tuple[float, int]] = asyncio.get_running_loop().create_future()
+            self._waiting.append((tokens, admitted))
+            if self._taking is None or self._taking.done():
+                self._taking = asyncio.create_task(self._take_waiting())
+            either: set[asyncio.Future[Any]] = {admitted, self._taking}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not admitted.done():
+                self._taking.result()  # raises what the ledger raised
+            starts_at, expected = admitted.result()
+            await asyncio.sleep(max(0.0, starts_at - loop_time()))
+            if loop_time() < starts_at + USABLE_SECONDS:
+                return expected
 
-    async def renew(self, tokens: int) -> None:
-        """Take what the next requests need, at least one with so many tokens."""
-        if self._n_taken:
-            seconds = max(loop_time() - self._opens_at, _SHORTEST_SECONDS)
-            self._n_next = max(1, math.ceil(self._n_used / seconds))
-            if seconds < _RECENT_SECONDS:
-                self._uncounted -= self._n_taken - self._n_used
-        n = self._n_next
-        if (per_minute := self._limits.requests_per_minute) is not None:
-            n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE)))
-        tokens_each = self._of_limit(tokens)
-        if (per_minute := self._limits.input_tokens_per_minute) is not None and tokens_each:
-            n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE / tokens_each)))
-        n_tokens = n * tokens_each
-        new, new_tokens = max(0, n + self._uncounted), max(0, n_tokens + self._uncounted_tokens)
-        self._uncounted += n - new
-        self._uncounted_tokens += n_tokens - new_tokens
-        start = loop_time()
-        wait_seconds = await self._take(
-            requests=new, tokens=new_tokens, delay_seconds=self._answered_in_seconds
-        )
-        self._answered_in_seconds = loop_time() - start
-        self._opens_at = loop_time() + wait_seconds
-        self._n_taken, self._n_used, self._tokens = n, 0, n_tokens
+    async def _take_waiting(self) -> None:
+        while self._waiting:
+            share = self._n_counted / self._n_estimated if self._n_estimated else 1.0
+            expected = [min(round(n * share), self._most_tokens) for n, _ in self._waiting]
+            due, self._uncounted = [expected[0] + self._uncounted, *expected[1:]], 0
+            asked_at = loop_time()
+            seconds = await self._take(due, delay_seconds=self._answered_in_seconds)
+            self._answered_in_seconds = loop_time() - asked_at
+            for (_, admitted), wait, n in zip(self._waiting, seconds, expected, strict=False):
+                if not admitted.done():
+                    admitted.set_result((loop_time() + wait, n))
+            del self._waiting[: len(seconds)]
+            await asyncio.sleep(max(0.0, seconds[-1] - _AHEAD_SECONDS))
 
-    def use(self, tokens: int) -> None:
-        """Count a request that is sent by what was taken."""
-        self._n_used += 1
-        self._tokens -= self._of_limit(tokens)
-
-    def correct(self, *, expected: int, tokens: int) -> None:
-        """Count tokens that a request had beyond the estimate in what is taken next.
+    def correct(self, *, estimated: int, expected: int, tokens: int) -> None:
+        """Count tokens that a request had beyond those taken in what is taken next.
 
         Those that it lacked are lost: sent later, they could exceed the limit of that minute.
         """
-        self._uncounted_tokens += max(0, self._of_limit(tokens) - self._of_limit(expected))
-
-    def _of_limit(self, tokens: int) -> int:
-        """Return the number of tokens that count: at most the limit of a minute, 0 without one."""
-        per_minute = self._limits.input_tokens_per_minute
-        return 0 if per_minute is None else min(tokens, math.floor(per_minute))
+        self._n_estimated += estimated
+        self._n_counted += tokens
+        self._uncounted += max(0, min(tokens, self._most_tokens) - expected)
 
 
 def loop_time() -> float:
@@ -127,7 +109,7 @@ def loop_time() -> float:
 
 @dataclass(frozen=True)
 class Admission:
-    """A request that may start: when, and its tokens by the estimate and as corrected."""
+    """A request that may start: when, and its tokens by the estimate and as taken."""
 
     at: float
     estimated: int
@@ -165,8 +147,6 @@ class Limiter:
         self._timeout_seconds = timeout_seconds
         self._latency = 0.0
         self._in_flight = 0
-        self._n_estimated = 0
-        self._n_counted = 0
         self._turn = asyncio.Lock()  # first come, first served: only its holder waits for a start
         self._ended = asyncio.Event()
         self._held_until = -math.inf
@@ -195,35 +175,34 @@ class Limiter:
     async def admit(self, *, input_tokens: int) -> Admission:
         """Wait until a request may start, and return its admission."""
         async with self._turn:
-            while True:
-                while self._in_flight >= self._allowed:
+            while self._in_flight >= self._allowed or not await self._is_open():
+                if self._in_flight >= self._allowed:
                     self._ended.clear()
                     await self._ended.wait()
-                # It may have waited long for its turn: estimates are corrected by earlier ones.
-                share = self._n_counted / self._n_estimated if self._n_estimated else 1.0
-                expected = round(input_tokens * share)
-                now = await self._open(expected)
-                if self._in_flight < self._allowed:  # fewer may be allowed by now
-                    break
+            now = loop_time()
             self._end_tick(now)
             self._count_full(now)
             self._in_flight += 1
             self._n_sent += 1
+            tick = self._tick
             if self._pace < math.inf:
                 self._next_at = max(self._next_at, now - 0.1) + 1 / self._pace
             if self._round_at == -math.inf:
                 self._round_at = now
-            if self._rates:
-                self._rates.use(expected)
-            return Admission(now, input_tokens, expected, self._tick)
+        expected = 0
+        if self._rates:
+            try:
+                expected = await self._rates.wait(input_tokens)
+            except asyncio.CancelledError:
+                self._end()
+                raise
+        return Admission(loop_time(), input_tokens, expected, tick)
 
     def succeeded(self, admission: Admission, *, input_tokens: int | None) -> None:
         """End a request that was answered; `input_tokens` is the vendor's count."""
-        if input_tokens is not None:
-            self._n_estimated += admission.estimated
-            self._n_counted += input_tokens
-            if self._rates:
-                self._rates.correct(expected=admission.expected, tokens=input_tokens)
+        if input_tokens is not None and self._rates:
+            estimated, expected = admission.estimated, admission.expected
+            self._rates.correct(estimated=estimated, expected=expected, tokens=input_tokens)
         now = self._end()
         self._latency += (now - admission.at - self._latency) * (0.1 if self._latency else 1.0)
         self._n_replies += 1
@@ -334,17 +313,10 @@ class Limiter:
         if self._pace > _UNLIMITED:
             self._pace = math.inf
 
-    async def _open(self, input_tokens: int) -> float:
-        """Wait until every limit allows one more request; return the time then."""
-        while True:
-            now = loop_time()
-            opens_at = max(self._held_until, self._next_at if self._pace < math.inf else -math.inf)
-            if opens_at <= now and self._rates:
-                usable_at = self._rates.opens_at(input_tokens, now=now)
-                if usable_at is None:
-                    await self._rates.renew(input_tokens)
-                    continue
-                opens_at = usable_at
-            if opens_at <= now:
-                return now
-            await asyncio.sleep(min(opens_at - now, _LONGEST_SLEEP))  # the pace may change
+    async def _is_open(self) -> bool:
+        """Return whether pace and vendor allow one more request now; wait a little if not."""
+        opens_at = max(self._held_until, self._next_at if self._pace < math.inf else -math.inf)
+        seconds = opens_at - loop_time()
+        if seconds > 0:
+            await asyncio.sleep(min(seconds, _LONGEST_SLEEP))  # the pace may change
+        return seconds <= 0

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from eval_assets.config.judges import Setting, Vendor
 from eval_assets.config.models import MaxTokensName
-from eval_assets.ledger import Batch, FailureStatus, Reply
+from eval_assets.ledger import FailureStatus, Reply
 
 Role = Literal["system", "user", "assistant"]
 
@@ -163,31 +163,3 @@ class BatchResults:
     outcomes: Mapping[str, Outcome]
     n_expected: int
     failure: RequestFailed
-
-
-class Client(Protocol):
-    """One vendor's API: one network request per method, without retries or a deadline.
-
-    The batch methods raise RequestFailed if the vendor does not do what is asked.
-    """
-
-    async def ask(self, request: ModelRequest) -> Outcome:
-        """Return the reply to a request, or the reason for its absence."""
-
-    async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
-        """Submit a batch and return the vendor's name of it; `intent_id` is our name of it."""
-
-    async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
-        """Return the vendor's name of a batch that may have been submitted; None if it was not.
-
-        `known_ids` are the names of other batches.
-
-        Raises:
-            BatchUndecided: If that is not known before another batch has ended.
-        """
-
-    async def collect_batch(self, batch_id: str) -> BatchResults | None:
-        """Return the results of a batch; None while the vendor works on it."""
-
-    async def close(self) -> None:
-        """Close the connections."""

@@ -166,7 +166,7 @@ def _limiter(
     requests = [r for model in declared if (r := model.requests_per_minute) is not None]
     tokens = [r for model in declared if (r := model.input_tokens_per_minute) is not None]
     limits = RateLimits(account, min(requests, default=None), min(tokens, default=None))
-    rates = SharedRates(limits, lambda **new: asyncio.to_thread(ledger.take, limits, **new))
+    rates = SharedRates(limits, lambda *n, **of: asyncio.to_thread(ledger.take, limits, *n, **of))
     first_in_flight = known_in_flight
     if any(model.max_in_flight for model in declared):
         first_in_flight = None

@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from eval_assets.config.judges import VENDORS, Vendor
-from eval_assets.judges.calling.requests import (
-    Client,
-    Endpoint,
-    ModelRequest,
-    Outcome,
-    RequestFailed,
-)
+from eval_assets.judges.calling.requests import Endpoint, ModelRequest, Outcome, RequestFailed
 from eval_assets.ledger import Reply
+
+if TYPE_CHECKING:
+    from eval_assets.judges.clients.official import OfficialClient
 
 logger = logging.getLogger(__name__)
 
@@ -24,9 +22,9 @@ _IN_FLIGHT_PER_CLIENT = 10
 much processor time in one client as in twenty."""
 
 
-def connect(endpoint: Endpoint, *, api_key: str, keys: Collection[str]) -> Client:
+def connect(endpoint: Endpoint, *, api_key: str, keys: Collection[str]) -> "OfficialClient":
     """Return a client for an endpoint; `keys` are all keys that nothing may show."""
-    client: Client = _module(endpoint.provider).CLIENT(
+    client: OfficialClient = _module(endpoint.provider).CLIENT(
         base_url=endpoint.base_url, api_key=api_key, keys=keys
     )
     return client
@@ -50,19 +48,19 @@ class Connections:
     before. The first repetition is a failure, and no further request goes to its client.
     """
 
-    def __init__(self, connect: Callable[[], Client]) -> None:
+    def __init__(self, connect: Callable[[], "OfficialClient"]) -> None:
         self._connect = connect
-        self._in_flight: Counter[Client] = Counter()
-        self._dropped: set[Client] = set()
+        self._in_flight: Counter[OfficialClient] = Counter()
+        self._dropped: set[OfficialClient] = set()
         self._keys_by_reply: dict[bytes, str] = {}
 
     @property
-    def first(self) -> Client:
+    def first(self) -> "OfficialClient":
         """The client for single requests, such as those of batches."""
         return self._with_less_than(float("inf"))
 
     async def ask(self, request: ModelRequest) -> Outcome:
-        """Return the outcome of a request; see `Client.ask`."""
+        """Return the outcome of a request; see `OfficialClient.ask`."""
         client = self._with_less_than(_IN_FLIGHT_PER_CLIENT)
         self._in_flight[client] += 1
         try:
@@ -90,7 +88,7 @@ class Connections:
         for client in self._in_flight:
             await client.close()
 
-    def _with_less_than(self, n: float) -> Client:
+    def _with_less_than(self, n: float) -> "OfficialClient":
         """Return the first client with fewer requests in flight; a new one if there is none."""
         for client, n_in_flight in self._in_flight.items():
             if n_in_flight < n and client not in self._dropped:

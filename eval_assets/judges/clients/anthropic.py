@@ -15,7 +15,7 @@ from eval_assets.judges.calling.requests import (
     Outcome,
     RequestFailed,
 )
-from eval_assets.judges.clients.failures import named, outcome_of
+from eval_assets.judges.clients.failures import failure_of, named, outcome_of
 from eval_assets.judges.clients.fields import mapping, moment_in, status_of, text_of, token_count
 from eval_assets.judges.clients.official import OfficialClient
 from eval_assets.ledger import Batch, ReplyStatus
@@ -45,7 +45,9 @@ class AnthropicClient(OfficialClient):
     ended_states = ("ended",)
     counted_results = ("succeeded", "errored", "canceled", "expired")
 
-    def _request_body(self, request: ModelRequest) -> dict[str, Any]:
+    @staticmethod
+    def request_body(request: ModelRequest) -> dict[str, Any]:
+        """Return the body of the HTTP request, as JSON."""
         settings = dict(request.settings)
         system = [m.text for m in request.messages if m.role == "system"]
         body: dict[str, Any] = {
@@ -90,12 +92,12 @@ class AnthropicClient(OfficialClient):
     async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
         """Submit a batch."""
         del intent_id  # batches carry no name of ours
-        entries = [{"custom_id": r.key, "params": self._request_body(r)} for r in requests]
-        response = await self.post(self.batches_path, {"requests": entries})
+        entries = [{"custom_id": r.key, "params": self.request_body(r)} for r in requests]
+        response = await self.send(self.batches_path, {"requests": entries})
         return str(self.batch_in(response, key="id")["id"])
 
     async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
-        """Return the batch of then whose results name our requests; see `Client.find_batch`."""
+        """Return the batch of then whose results name our requests."""
         async for listed in self.batches():
             created_at = moment_in(listed.get("created_at"))
             if created_at is None or created_at < batch.intended_at - _CLOCKS_DIFFER:
@@ -119,9 +121,6 @@ class AnthropicClient(OfficialClient):
     def _result_paths(self, batch: Mapping[str, Any]) -> list[str]:
         return [f"{self.batches_path}/{batch.get('id')}/results"]
 
-    def _refusal_of(self, batch: Mapping[str, Any]) -> None:
-        """Return None: a bad request fails alone."""
-
     def _batched_outcome(self, result: Mapping[str, Any]) -> Outcome:
         match result.get("result"):
             case {"type": "succeeded", "message": message}:
@@ -131,7 +130,8 @@ class AnthropicClient(OfficialClient):
                 kind = mapping(mapping(error).get("error")).get("type")
                 status = 400 if kind == "invalid_request_error" else 500
                 request_id = mapping(error).get("request_id")
-                return outcome_of(self.failure_in(error, http_status=status, request_id=request_id))
+                failure = failure_of(status, error, request_id=request_id, keys=self.keys)
+                return outcome_of(failure)
             case other:
                 ended = named(mapping(other).get("type", "no result"), keys=self.keys)
                 return RequestFailed(f"the request ended in its batch: {ended}", remedy="retry")

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import httpx2
@@ -86,8 +86,8 @@ def translate_errors(sdk: ModuleType, *, keys: Collection[str]) -> Iterator[None
         yield
     except sdk.APIStatusError as error:
         failure = failure_of(
-            http_status=error.status_code,
-            body=error.body,
+            error.status_code,
+            error.body,
             headers=error.response.headers,
             request_id=error.request_id,
             keys=keys,
@@ -104,10 +104,10 @@ def translate_errors(sdk: ModuleType, *, keys: Collection[str]) -> Iterator[None
 
 
 def failure_of(
-    *,
     http_status: int,
     body: object,
-    headers: Mapping[str, str],
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
     request_id: object,
     keys: Collection[str],
 ) -> RequestFailed:
@@ -217,8 +217,8 @@ def _requested_wait(headers: Mapping[str, str], body: object) -> float | None:
     The body and the headers of limits are read only if `body` is given.
     """
     seconds = _seconds_until(headers.get("retry-after", ""))
-    with suppress(ValueError):
-        seconds = _plausible(float(headers.get("retry-after-ms", "")) / 1000)
+    if (milliseconds := _seconds_until(f"{headers.get('retry-after-ms')}ms")) is not None:
+        seconds = milliseconds
     if seconds is not None or body is None:
         return seconds
     details = _details(body).get("details")
@@ -253,13 +253,10 @@ def _seconds_until(text: str) -> float | None:
     with suppress(ValueError):
         number = float(text)
         epoch = number / 1000 if number > _FIRST_EPOCH * 1000 else number
-        return _plausible(max(0.0, epoch - now.timestamp()) if number > _FIRST_EPOCH else number)
+        seconds = max(0.0, epoch - now.timestamp()) if epoch > _FIRST_EPOCH else number
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
     moment = moment_in(text)
     return None if moment is None else max(0.0, (moment - now).total_seconds())
-
-
-def _plausible(seconds: float) -> float | None:
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def unreadable(text: str, *, keys: Collection[str]) -> RequestFailed:

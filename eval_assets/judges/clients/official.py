@@ -25,7 +25,7 @@ from eval_assets.judges.clients.failures import (
 )
 from eval_assets.judges.clients.fields import decoded, mapping, token_count
 from eval_assets.judges.clients.masking import one_line, without_keys
-from eval_assets.ledger import Reply, ReplyStatus
+from eval_assets.ledger import Batch, Reply, ReplyStatus
 from eval_assets.wording import storable
 
 _PAGE_SIZE = 100
@@ -56,11 +56,11 @@ async def _refuse_other_hosts(response: httpx2.Response) -> None:
 
 
 class OfficialClient(ABC):
-    """The official client of a vendor; each method is one attempt.
+    """The official client of a vendor; each method is one attempt, without a deadline.
 
-    A vendor's own class adds the batch methods of `Client`. Raw bodies are read, because the
-    client's own types fail on what servers really send. No reply and no failure shows any of the
-    `keys`.
+    Raw bodies are read, because the client's own types fail on what servers really send. No reply
+    and no failure shows any of the `keys`. The batch methods raise RequestFailed if the vendor does
+    not do what is asked.
     """
 
     sdk_class: ClassVar[Any]
@@ -86,8 +86,9 @@ class OfficialClient(ABC):
             api_key=api_key, base_url=base_url, max_retries=0, timeout=None, http_client=client
         )
 
+    @staticmethod
     @abstractmethod
-    def _request_body(self, request: ModelRequest) -> dict[str, Any]:
+    def request_body(request: ModelRequest) -> dict[str, Any]:
         """Return the body of the HTTP request, as JSON."""
 
     @abstractmethod
@@ -110,14 +111,29 @@ class OfficialClient(ABC):
     def _batched_outcome(self, result: Mapping[str, Any]) -> Outcome:
         """Return the outcome of one request of a batch."""
 
-    @abstractmethod
     def _refusal_of(self, batch: Mapping[str, Any]) -> str | None:
-        """Return why a batch was refused as a whole; None if it was not."""
+        """Return why a batch was refused as a whole; None if a bad request fails alone."""
+        del batch
+        return None
+
+    @abstractmethod
+    async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
+        """Submit a batch and return the vendor's name of it; `intent_id` is our name of it."""
+
+    @abstractmethod
+    async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
+        """Return the vendor's name of a batch that may have been submitted; None if it was not.
+
+        `known_ids` are the names of other batches.
+
+        Raises:
+            BatchUndecided: If that is not known before another batch has ended.
+        """
 
     async def ask(self, request: ModelRequest) -> Outcome:
-        """Return the outcome of a request; see `Client.ask`."""
+        """Return the reply to a request, or the reason for its absence."""
         try:
-            response = await self.post(self.chat_path, self._request_body(request))
+            response = await self.send(self.chat_path, self.request_body(request))
         except RequestFailed as failure:
             return outcome_of(failure)
         return self.read_reply(response.text, response.headers.get(self.request_id_header))
@@ -126,32 +142,28 @@ class OfficialClient(ABC):
         """Close the connections."""
         await self.sdk.close()
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
-        """Send a request; its errors are RequestFailed."""
+    async def send(
+        self, path: str, body: Mapping[str, Any] | None = None, **params: str | int
+    ) -> httpx2.Response:
+        """Send a body, or read something without one; errors are RequestFailed."""
         with translate_errors(self.errors, keys=self.keys):
-            response: httpx2.Response = await self.sdk.post(
-                path, body=body, cast_to=httpx2.Response
-            )
-        return response
-
-    async def get(self, path: str, **params: object) -> httpx2.Response:
-        """Read something; its errors are RequestFailed."""
-        with translate_errors(self.errors, keys=self.keys):
-            response: httpx2.Response = await self.sdk.get(
-                path, options={"params": params}, cast_to=httpx2.Response
-            )
+            if body is None:
+                sending = self.sdk.get(path, options={"params": params}, cast_to=httpx2.Response)
+            else:
+                sending = self.sdk.post(path, body=body, cast_to=httpx2.Response)
+            response: httpx2.Response = await sending
         return response
 
     async def collect_batch(self, batch_id: str) -> BatchResults | None:
-        """Return the results of a batch; see `Client.collect_batch`."""
-        response = await self.get(f"{self.batches_path}/{batch_id}")
+        """Return the results of a batch; None while the vendor works on it."""
+        response = await self.send(f"{self.batches_path}/{batch_id}")
         batch = self.batch_in(response, key=self.batch_state)
         if batch[self.batch_state] not in self.ended_states:
             return None
         results = [
             (key, self._batched_outcome(result))
             for path in self._result_paths(batch)
-            for result in map(decoded, (await self.get(path)).text.splitlines())
+            for result in map(decoded, (await self.send(path)).text.splitlines())
             if isinstance(key := mapping(result).get("custom_id"), str)
         ]
         counts = mapping(batch.get("request_counts"))
@@ -164,9 +176,9 @@ class OfficialClient(ABC):
 
     async def batches(self) -> AsyncIterator[Mapping[str, Any]]:
         """Yield the batches of the account as the vendor describes them, the latest first."""
-        after: dict[str, object] = {}
+        after: dict[str, Any] = {}
         while True:
-            response = await self.get(self.batches_path, limit=_PAGE_SIZE, **after)
+            response = await self.send(self.batches_path, limit=_PAGE_SIZE, **after)
             page = mapping(decoded(response.text))
             batches = page.get("data")
             if not isinstance(batches, list):
@@ -197,7 +209,7 @@ class OfficialClient(ABC):
             # A good status comes with a failure if a model breaks off at work.
             code = mapping(body["error"]).get("code")
             status = code if isinstance(code, int) and 400 <= code < 600 else _BAD_GATEWAY  # noqa: PLR2004
-            failure = self.failure_in(body, http_status=status, request_id=request_id)
+            failure = failure_of(status, body, request_id=request_id, keys=self.keys)
             failure.may_be_billed, failure.body = True, received
             return outcome_of(failure)
         content, reply_status = self._content_of(body)
@@ -210,18 +222,6 @@ class OfficialClient(ABC):
             request_id=named(request_id, keys=self.keys) if request_id else None,
             body=received,
             completion_id=body["id"] if isinstance(body.get("id"), str) else None,
-        )
-
-    def failure_in(
-        self, body: object, *, http_status: int, request_id: object = None
-    ) -> RequestFailed:
-        """Return the failure that a body describes."""
-        return failure_of(
-            http_status=http_status,
-            body=body,
-            headers={},
-            request_id=request_id,
-            keys=self.keys,
         )
 
 

@@ -9,7 +9,7 @@ import openai
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import ModelRequest, Outcome, RequestFailed
-from eval_assets.judges.clients.failures import named, outcome_of, translate_errors
+from eval_assets.judges.clients.failures import failure_of, named, outcome_of, translate_errors
 from eval_assets.judges.clients.fields import mapping, status_of, text_of, token_count
 from eval_assets.judges.clients.official import OfficialClient
 from eval_assets.ledger import Batch, ReplyStatus
@@ -41,8 +41,23 @@ class OpenAIClient(OfficialClient):
     ended_states = ("completed", "expired", "cancelled", "failed")
     counted_results = ("completed", "failed")
 
-    def _request_body(self, request: ModelRequest) -> dict[str, Any]:
-        return request_body(request)
+    @staticmethod
+    def request_body(request: ModelRequest) -> dict[str, Any]:
+        """Return the body of the HTTP request, as JSON."""
+        settings = dict(request.settings)
+        body: dict[str, Any] = {
+            "model": request.endpoint.model,
+            "messages": [{"role": m.role, "content": m.text} for m in request.messages],
+            request.max_tokens_name: request.max_tokens,
+        }
+        if request.schema == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        elif request.schema is not None:
+            schema = {"name": "verdict", "strict": True, "schema": dict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if (effort := settings.pop("effort", None)) is not None:
+            body["reasoning_effort"] = effort
+        return body | settings
 
     def _has_reply(self, body: Mapping[str, Any]) -> bool:
         return bool(_choice(body))
@@ -80,7 +95,7 @@ class OpenAIClient(OfficialClient):
                     "custom_id": request.key,
                     "method": "POST",
                     "url": "/v1/chat/completions",
-                    "body": request_body(request),
+                    "body": self.request_body(request),
                 }
             )
             for request in requests
@@ -95,7 +110,7 @@ class OpenAIClient(OfficialClient):
             "completion_window": "24h",
             "metadata": {_INTENT: intent_id},
         }
-        response = await self.post(self.batches_path, body)
+        response = await self.send(self.batches_path, body)
         return str(self.batch_in(response, key="id")["id"])
 
     async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
@@ -120,7 +135,7 @@ class OpenAIClient(OfficialClient):
                 body, request_id = response.get("body"), response.get("request_id")
                 if status == _OK:
                     return self.read_reply(json.dumps(body), request_id)
-                failure = self.failure_in(body, http_status=status, request_id=request_id)
+                failure = failure_of(status, body, request_id=request_id, keys=self.keys)
                 return outcome_of(failure)
         message = mapping(result.get("error")).get("message", "no reply in the batch")
         return RequestFailed(named(message, keys=self.keys), remedy="retry")
@@ -136,24 +151,6 @@ class OpenAIClient(OfficialClient):
             for error in map(mapping, errors[:_MOST_REASONS] if isinstance(errors, list) else ())
         ]
         return "; ".join(dict.fromkeys(reasons)) or "no reason given"
-
-
-def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the body of the HTTP request, as JSON."""
-    settings = dict(request.settings)
-    body: dict[str, Any] = {
-        "model": request.endpoint.model,
-        "messages": [{"role": m.role, "content": m.text} for m in request.messages],
-        request.max_tokens_name: request.max_tokens,
-    }
-    if request.schema == "json_object":
-        body["response_format"] = {"type": "json_object"}
-    elif request.schema is not None:
-        schema = {"name": "verdict", "strict": True, "schema": dict(request.schema)}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    if (effort := settings.pop("effort", None)) is not None:
-        body["reasoning_effort"] = effort
-    return body | settings
 
 
 def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:

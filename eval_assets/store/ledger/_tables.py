@@ -1,9 +1,12 @@
 """Tables of the ledger on SQLite and PostgreSQL, and the way from earlier ones."""
 
 from datetime import UTC, datetime
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import sqlalchemy as sa
 
+from eval_assets.ledger import Attempt, CallSubject
 from eval_assets.wording import storable
 
 SCHEMA = "eval_assets"
@@ -50,6 +53,24 @@ metadata = sa.MetaData()
 def _evaluation(*, primary_key: bool = False) -> sa.Column[str]:
     """Return the column for the name of the evaluation, which is empty in a folder's own ledger."""
     return sa.Column("evaluation", sa.Text, nullable=False, primary_key=primary_key)
+
+
+_TYPES: dict[object, Any] = {
+    bool: sa.Boolean,
+    int: sa.BigInteger,
+    float: sa.Float,
+    datetime: _Moment,
+}
+
+
+def _columns(record: type) -> list[sa.Column[Any]]:
+    """Return a column for each field of a record."""
+    columns = []
+    for name, hint in get_type_hints(record).items():
+        options = get_args(hint) or (hint,)
+        kind = next((_TYPES[option] for option in options if option in _TYPES), _Words)
+        columns.append(sa.Column(name, kind, nullable=NoneType in options))
+    return columns
 
 
 ledger_version = sa.Table(
@@ -102,34 +123,8 @@ attempts = sa.Table(
     sa.Column("id", _Id, primary_key=True, autoincrement=True),
     _evaluation(),
     sa.Column("worker", _Id),
-    sa.Column("call_key", sa.Text, nullable=False),
-    sa.Column("attempt", sa.Integer, nullable=False),
-    sa.Column("judge_id", sa.Text, nullable=False),
-    sa.Column("operation", sa.Text, nullable=False),
-    sa.Column("response_id", sa.Text),
-    sa.Column("question_id", sa.Text),
-    sa.Column("replicate", sa.Integer, nullable=False),
-    sa.Column("provider", sa.Text, nullable=False),
-    sa.Column("base_url", sa.Text, nullable=False),
-    sa.Column("model_requested", sa.Text, nullable=False),
-    sa.Column("model_returned", _Words),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("http_status", sa.Integer),
-    sa.Column("input_tokens", sa.BigInteger),
-    sa.Column("output_tokens", sa.BigInteger),
-    sa.Column("reasoning_tokens", sa.BigInteger),
-    sa.Column("cached_input_tokens", sa.BigInteger),
-    sa.Column("cache_write_tokens", sa.BigInteger),
-    sa.Column("cost_usd", sa.Float),
-    sa.Column("charged_usd", sa.Float, nullable=False),
-    sa.Column("in_batch", sa.Boolean, nullable=False),
-    sa.Column("latency_seconds", sa.Float, nullable=False),
-    sa.Column("started_at", _Moment, nullable=False),
+    *_columns(Attempt),
     sa.Column("day", sa.Date, nullable=False),
-    sa.Column("request_id", _Words),
-    sa.Column("raw_output", _Words),
-    sa.Column("raw_reply", _Words),
-    sa.Column("error", _Words),
     sa.Index("attempts_by_key", "call_key"),
     sa.Index("attempts_once", "call_key", "attempt", "started_at", unique=True),
     sa.Index("attempts_by_worker", "worker"),
@@ -165,10 +160,7 @@ batch_requests = sa.Table(
     metadata,
     sa.Column("call_key", sa.Text, primary_key=True),
     sa.Column("batch", sa.Text, nullable=False),
-    sa.Column("operation", sa.Text, nullable=False),
-    sa.Column("response_id", sa.Text),
-    sa.Column("question_id", sa.Text),
-    sa.Column("replicate", sa.Integer, nullable=False),
+    *_columns(CallSubject),
     sa.Index("batch_requests_by_batch", "batch"),
 )
 
@@ -193,16 +185,14 @@ endpoints = sa.Table(
     sa.Column("learnt_at", _Moment, nullable=False),
 )
 
-# Requests that processes may send to a model, of the last minute. Starts are seconds since 1970.
-rate_grants = sa.Table(
-    "rate_grants",
+# What all processes sent to a model in each second of the last minute, since 1970.
+rates = sa.Table(
+    "rates",
     metadata,
-    sa.Column("id", _Id, primary_key=True, autoincrement=True),
-    sa.Column("account", sa.Text, nullable=False),
-    sa.Column("starts_at", sa.Double, nullable=False),
+    sa.Column("account", sa.Text, primary_key=True),
+    sa.Column("second", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("requests", sa.BigInteger, nullable=False),
     sa.Column("tokens", sa.BigInteger, nullable=False),
-    sa.Index("rate_grants_by_account", "account", "starts_at"),
 )
 
 # Versions of judges that tuning made: the same definition never gets two numbers.
@@ -251,7 +241,7 @@ histories = sa.Table(
     sa.Index("histories_by_name", "evaluation", "history"),
 )
 
-VERSION, FIRST_VERSION = 7, 3
+VERSION, FIRST_VERSION = 8, 3
 """The version of these tables, and the earliest that is brought up to date: that of November 22,
 2026."""
 
@@ -259,9 +249,9 @@ VERSION, FIRST_VERSION = 7, 3
 def upgrade(connection: sa.Connection) -> None:
     """Bring the tables of an earlier version up to date."""
     tables = sa.inspect(connection).get_table_names()
-    for table in (slots, batch_requests, endpoints):
+    for table in (slots, batch_requests, endpoints, rates):
         table.create(connection, checkfirst=True)
-    for name in ("takeovers", "staged_mode"):
+    for name in ("takeovers", "staged_mode", "rate_grants"):
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
     if "claims" in tables:
         for statement in (*_CLAIMS_TO_SLOTS.split(";"), _ONE_REPLY):

@@ -17,15 +17,13 @@ from eval_assets.store.ledger._tables import (
     attempts,
     batch_requests,
     batches,
-    rate_grants,
-    requests,
+    rates,
     workers,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from eval_assets.config.evaluation import Evaluation
     from eval_assets.store.ledger.engine import SqlLedger
 
 _KEYS_PER_STATEMENT = 5_000
@@ -58,29 +56,14 @@ def store_attempts(
     new = ledger.upsert(attempts).on_conflict_do_nothing(
         index_elements=["call_key", "attempt", "started_at"]
     )
-    answered = set(
-        replies_to(connection, [row["call_key"] for row in rows if row["status"] in REPLIES])
-    )
-    new_rows = []
-    for row in rows:
-        is_reply = row["status"] in REPLIES
-        is_repeated = is_reply and row["call_key"] in answered
-        new_rows.append(row | {"status": "repeated"} if is_repeated else row)
-        if is_reply:
-            answered.add(row["call_key"])
-    if new_rows:
-        connection.execute(new, new_rows)
-
-
-def store_prompts(connection: sa.Connection, ledger: SqlLedger, prompts: Mapping[str, str]) -> None:
-    """Store what is asked, once for each request."""
-    if prompts:
-        now = datetime.now(UTC)
-        rows = [
-            {"call_key": key, "prompt": prompt, "first_asked_at": now}
-            for key, prompt in sorted(prompts.items())  # in one order everywhere: no deadlock
-        ]
-        connection.execute(ledger.upsert(requests).on_conflict_do_nothing(), rows)
+    replies = [row for row in rows if row["status"] in REPLIES]
+    answered = set(replies_to(connection, [row["call_key"] for row in replies]))
+    for row in replies:
+        if row["call_key"] in answered:
+            row["status"] = "repeated"
+        answered.add(row["call_key"])
+    if rows:
+        connection.execute(new, rows)
 
 
 def in_portions(keys: Collection[str]) -> Iterator[list[str]]:
@@ -117,41 +100,7 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
     A batch counts with the most that it can cost until it is closed.
     """
     with ledger.transaction() as connection:
-        return _spent(connection, *_in_month(ledger.evaluation, day))
-
-
-def left_of_caps(
-    connection: sa.Connection,
-    caps: Evaluation,
-    *,
-    account: str,
-    is_of_run: sa.ColumnElement[bool],
-    shard: Shard,
-) -> float:
-    """Return what is left of the caps of a run and of a month, at least 0.
-
-    To a shard that is what is left of its part. As nobody else spends from a cap at the same time,
-    all parts together are within it, and so is what others have spent between two shards.
-    """
-    its = sa.select(workers.c.worker).where(is_of_run)
-    # A batch counts towards the cap of a run when it is submitted.
-    of_run = attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False), batches.c.worker.in_(its)
-    left_usd = []
-    for cap_usd, (paid, in_batches) in (
-        (caps.budget_usd, of_run),
-        (caps.month_cap_usd, _in_month(account, datetime.now(UTC).date())),
-    ):
-        if cap_usd is not None:
-            by_shard = (
-                sa.select(workers.c.shard, sa.func.sum(attempts.c.charged_usd))
-                .join_from(attempts, workers, attempts.c.worker == workers.c.worker)
-                .where(is_of_run & (workers.c.n_shards == shard.n_shards) & paid)
-                .group_by(workers.c.shard)
-            )
-            spent_by_shard = dict(connection.execute(by_shard).all())
-            spent_usd = _spent(connection, paid, in_batches)
-            left_usd.append(part_left(cap_usd, spent_usd, spent_by_shard, shard))
-    return max(0.0, min(left_usd))
+        return spent(connection, *in_month(ledger.evaluation, day))
 
 
 def part_left(
@@ -258,7 +207,7 @@ def forget_batch(ledger: SqlLedger, batch_id: str) -> int:
     return sum(row["n_requests"] for row in rows)
 
 
-def _spent(
+def spent(
     connection: sa.Connection, paid: sa.ColumnElement[bool], in_batches: sa.ColumnElement[bool]
 ) -> float:
     """Return the charges of some attempts, and the most that some batches can cost."""
@@ -269,7 +218,7 @@ def _spent(
     return math.fsum(connection.scalar(query) or 0.0 for query in sums)
 
 
-def _in_month(account: str, day: date) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+def in_month(account: str, day: date) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return conditions on attempts and on open batches: those of a day's month (UTC)."""
     first = day.replace(day=1)
     next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
@@ -284,26 +233,27 @@ def _count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
     return sa.func.count(sa.case((condition, 1)))
 
 
-WINDOW_SECONDS = 60.0 + USABLE_SECONDS + 0.5
-"""Seconds over which a rate is held. What is sent within a minute was taken within this: it may be
-used late, and requests sent a minute apart may arrive a little closer."""
+WINDOW_SECONDS = 60.0 + 1.0 + USABLE_SECONDS + 0.5
+"""Seconds over which a rate is held. What is sent within a minute was taken within this: it counts
+from the beginning of its second on, may be used late, and may arrive a little sooner."""
 
-_LONGEST_LEAD_SECONDS = 3600.0
+_LONGEST_LEAD_SECONDS = 3600
 _BURST_SECONDS = 1.0
 """Lead over an even pace: vendors also enforce a rate by the second."""
 
 
 def take_of_rates(
     connection: sa.Connection,
+    ledger: SqlLedger,
     limits: RateLimits,
+    tokens: Sequence[int],
     *,
-    requests: int,
-    tokens: int,
     delay_seconds: float,
-) -> float:
-    """Take requests from the first moment on at which a model's limits allow them.
+) -> list[float]:
+    """Take requests with so many tokens from the first moment on that the limits allow.
 
-    The clock is the ledger's own, the same for every machine. Returns the seconds until then.
+    The clock is the ledger's own, the same for every machine. Returns the seconds until then; see
+    `starts_of`.
     """
     now = time.time()
     if connection.dialect.name == "postgresql":
@@ -312,22 +262,51 @@ def take_of_rates(
         moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
         now = connection.scalars(sa.select(moment)).one().timestamp()
     read_at = time.monotonic()
-    of, is_same = rate_grants.c, rate_grants.c.account == limits.account
+    of, is_same = rates.c, rates.c.account == limits.account
     # Those far ahead are from before a clock was put back.
-    is_over = (of.starts_at <= now - WINDOW_SECONDS) | (of.starts_at > now + _LONGEST_LEAD_SECONDS)
-    connection.execute(sa.delete(rate_grants).where(is_same & is_over))
-    query = sa.select(of.starts_at, of.requests, of.tokens).where(is_same).order_by(of.starts_at)
-    earlier = connection.execute(query).all()
-    starts_at = max(
-        start_of(amount, per_minute, [(row[0], row[k]) for row in earlier], now=now + delay_seconds)
-        for k, amount, per_minute in (
-            (1, requests, limits.requests_per_minute),
-            (2, tokens, limits.input_tokens_per_minute),
+    is_over = (of.second <= now - WINDOW_SECONDS) | (of.second > now + _LONGEST_LEAD_SECONDS)
+    connection.execute(sa.delete(rates).where(is_same & is_over))
+    query = sa.select(of.second, of.requests, of.tokens).where(is_same)
+    load = {second: (n, amount) for second, n, amount in connection.execute(query)}
+    starts = starts_of(tokens, limits, load, now=now + delay_seconds)
+    rows = [
+        {"account": limits.account, "second": second, "requests": n, "tokens": amount}
+        for second, (n, amount) in load.items()
+    ]
+    new = ledger.upsert(rates)
+    counts = {name: new.excluded[name] for name in ("requests", "tokens")}
+    changed = new.on_conflict_do_update(index_elements=["account", "second"], set_=counts)
+    connection.execute(changed, rows)
+    return [start - now - (time.monotonic() - read_at) for start in starts]
+
+
+def starts_of(
+    tokens: Iterable[int],
+    limits: RateLimits,
+    load: dict[int, tuple[int, int]],
+    *,
+    now: float,
+) -> list[float]:
+    """Return when requests may start, in order, and add them to what was sent.
+
+    That is the number of requests and tokens in each second of the last minute. What starts more
+    than a second after the first is left out: others may come first.
+    """
+    starts: list[float] = []
+    for amount in tokens:
+        seconds = sorted(load.items())
+        by_requests = [(second, n) for second, (n, _) in seconds]
+        by_tokens = [(second, n) for second, (_, n) in seconds]
+        start = max(
+            start_of(1, limits.requests_per_minute, by_requests, now=now),
+            start_of(amount, limits.input_tokens_per_minute, by_tokens, now=now),
         )
-    )
-    row = {"account": limits.account, "starts_at": starts_at}
-    connection.execute(sa.insert(rate_grants), row | {"requests": requests, "tokens": tokens})
-    return starts_at - now - (time.monotonic() - read_at)
+        if starts and start > starts[0] + 1.0:
+            break
+        starts.append(start)
+        n_requests, n_tokens = load.get(int(start), (0, 0))
+        load[int(start)] = n_requests + 1, n_tokens + amount
+    return starts
 
 
 def start_of(

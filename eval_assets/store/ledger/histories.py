@@ -39,29 +39,6 @@ HistoryTable = Literal[
 """Tables of the database that the ledger keeps row by row, for ever."""
 
 
-@dataclass(frozen=True)
-class DualJudgement:
-    """Scores of two judges for a query's documents; a row of `dual_judgements` in schema.sql.
-
-    Scores are in [0, 1] by document, None where there is none; `content_hashes` are of the texts,
-    so that another one is noticed; `expected_docs` is None without marks of people.
-    """
-
-    query_id: int
-    query: str
-    docs: Sequence[int]
-    expected_docs: Sequence[int] | None
-    content_hashes: Sequence[str]
-    judge1_score: Sequence[float | None]
-    judge2_score: Sequence[float | None]
-    judge1_model: str | None
-    judge2_model: str | None
-    kappa: float | None
-    kappa_reason: str | None
-    status: str
-    created_at: datetime
-
-
 def append_history(
     ledger: SqlLedger, table: HistoryTable, rows: Iterable[Mapping[str, object]]
 ) -> None:

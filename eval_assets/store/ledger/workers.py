@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import wraps
 from types import MappingProxyType, TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
@@ -29,20 +30,23 @@ from eval_assets.ledger import (
     Shard,
 )
 from eval_assets.store.ledger._tables import (
+    attempts,
     batch_requests,
     batches,
     endpoints,
     refusals,
+    requests,
     slots,
     workers,
 )
 from eval_assets.store.ledger.attempts import (
     close_batch,
+    in_month,
     in_portions,
-    left_of_caps,
+    part_left,
     replies_to,
+    spent,
     store_attempts,
-    store_prompts,
     take_of_rates,
 )
 from eval_assets.store.ledger.engine import SqlLedger
@@ -73,7 +77,31 @@ _SPENDING = ""
 """Stands for a judge whose slots are held by whoever spends from a cap: one spender, or the shards
 of a run with their parts, at a time."""
 
+_P = ParamSpec("_P")
 _Result = TypeVar("_Result")
+
+
+_Work = Callable[Concatenate["Worker", sa.Connection, _P], _Result]
+_Method = Callable[Concatenate["Worker", _P], _Result]
+
+
+def _in_transaction(
+    *, is_writing: bool = False
+) -> Callable[[_Work[_P, _Result]], _Method[_P, _Result]]:
+    """Let a method of a worker work on a transaction, again while the ledger's server is away."""
+
+    def decorate(work: _Work[_P, _Result]) -> _Method[_P, _Result]:
+        @wraps(work)
+        def method(self: "Worker", /, *args: _P.args, **options: _P.kwargs) -> _Result:
+            def attempt() -> _Result:
+                with self._transaction(is_writing=is_writing) as connection:
+                    return work(self, connection, *args, **options)
+
+            return self._patiently(attempt)
+
+        return method
+
+    return decorate
 
 
 class Worker:
@@ -128,7 +156,7 @@ class Worker:
     def __enter__(self) -> Self:
         try:
             self._await_slots()
-            self._do(self._sign, is_writing=True)
+            self._sign()
         except BaseException:
             if self._locks is not None:
                 self._locks.close()
@@ -152,131 +180,136 @@ class Worker:
             if self._locks is not None:
                 self._locks.close()
 
-    def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
+    @_in_transaction()
+    def replies(self, connection: sa.Connection, call_keys: Collection[str]) -> dict[str, Reply]:
         """Return the replies recorded so far, by request key."""
+        if self._successor is not None:
+            raise StoreError(
+                f"the connection to the ledger was lost, and {self._successor} asks by now. "
+                "Replies that arrived are stored. Run again when it has ended"
+            )
+        return replies_to(connection, call_keys)
 
-        def read(connection: sa.Connection) -> dict[str, Reply]:
-            if self._successor is not None:
-                raise StoreError(
-                    f"the connection to the ledger was lost, and {self._successor} asks by now. "
-                    "Replies that arrived are stored. Run again when it has ended"
-                )
-            return replies_to(connection, call_keys)
-
-        return self._do(read)
-
+    @_in_transaction(is_writing=True)
     def record(
-        self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
+        self,
+        connection: sa.Connection,
+        new_attempts: Sequence[Attempt],
+        prompts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Store attempts and what they asked, all or none of them."""
+        columns = {"evaluation": self._ledger.evaluation, "worker": self._worker}
         rows = [
-            {
-                **vars(attempt),
-                "charged_usd": next(
-                    (usd for usd in (attempt.charged_usd, attempt.cost_usd) if usd is not None), 0.0
-                ),
-                "day": attempt.started_at.astimezone(UTC).date(),
-                "evaluation": self._ledger.evaluation,
-                "worker": self._worker,
-            }
+            {**vars(attempt), **columns, "day": attempt.started_at.astimezone(UTC).date()}
             for attempt in new_attempts
         ]
+        store_attempts(connection, self._ledger, rows)
+        self._store_prompts(connection, prompts)
 
-        def write(connection: sa.Connection) -> None:
-            store_attempts(connection, self._ledger, rows)
-            store_prompts(connection, self._ledger, prompts)
+    @_in_transaction()
+    def left_usd(self, connection: sa.Connection) -> float | None:
+        """Return what is left of the caps, or of a shard's part of them; None without a cap.
 
-        self._do(write, is_writing=True)
-
-    def left_usd(self) -> float | None:
-        """Return what is left of the caps, or of a shard's part of them; None without a cap."""
-        caps = self._caps
-        if caps is None:
+        As nobody else spends from a cap at the same time, all parts together are within it, and so
+        is what others have spent between two shards.
+        """
+        if self._caps is None:
             return None
+        caps, shard = self._caps, self._shard
         is_of_run = workers.c.worker == self._worker
         if self._run_id is not None:
             is_of_run = workers.c.run_id == self._run_id
-        account, shard = self._ledger.evaluation, self._shard
-        return self._do(
-            lambda connection: left_of_caps(
-                connection, caps, account=account, is_of_run=is_of_run, shard=shard
-            )
-        )
+        its = sa.select(workers.c.worker).where(is_of_run)
+        # A batch counts towards the cap of a run when it is submitted.
+        paid = attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False)
+        of_run = paid, batches.c.worker.in_(its)
+        of_month = in_month(self._ledger.evaluation, datetime.now(UTC).date())
+        left_usd = []
+        for cap_usd, conditions in ((caps.budget_usd, of_run), (caps.month_cap_usd, of_month)):
+            if cap_usd is not None:
+                by_shard = (
+                    sa.select(workers.c.shard, sa.func.sum(attempts.c.charged_usd))
+                    .join_from(attempts, workers, attempts.c.worker == workers.c.worker)
+                    .where(is_of_run & (workers.c.n_shards == shard.n_shards) & conditions[0])
+                    .group_by(workers.c.shard)
+                )
+                spent_by_shard = dict(connection.execute(by_shard).all())
+                spent_usd = spent(connection, *conditions)
+                left_usd.append(part_left(cap_usd, spent_usd, spent_by_shard, shard))
+        return max(0.0, min(left_usd))
 
+    @_in_transaction(is_writing=True)
     def take(
-        self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
-    ) -> float:
+        self,
+        connection: sa.Connection,
+        limits: RateLimits,
+        tokens: Sequence[int],
+        *,
+        delay_seconds: float,
+    ) -> list[float]:
         """Take requests of a model's rates."""
-        return self._do(
-            lambda connection: take_of_rates(
-                connection, limits, requests=requests, tokens=tokens, delay_seconds=delay_seconds
-            ),
-            is_writing=True,
-        )
+        return take_of_rates(connection, self._ledger, limits, tokens, delay_seconds=delay_seconds)
 
-    def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
+    @_in_transaction()
+    def endpoint_memory(
+        self, connection: sa.Connection, base_url: str, model: str
+    ) -> EndpointMemory:
         """Return what earlier runs found out about an endpoint."""
+        errors, numbers = (
+            connection.execute(
+                sa.select(table).where((table.c.base_url == base_url) & (table.c.model == model))
+            ).all()
+            for table in (refusals, endpoints)
+        )
+        in_flight = numbers[0].in_flight if numbers else None
+        return EndpointMemory({row.capability: row.error for row in errors}, in_flight)
 
-        def read(connection: sa.Connection) -> EndpointMemory:
-            errors, numbers = (
-                connection.execute(
-                    sa.select(table).where(
-                        (table.c.base_url == base_url) & (table.c.model == model)
-                    )
-                ).all()
-                for table in (refusals, endpoints)
-            )
-            in_flight = numbers[0].in_flight if numbers else None
-            return EndpointMemory({row.capability: row.error for row in errors}, in_flight)
-
-        return self._do(read)
-
-    def remember_endpoint(self, base_url: str, model: str, memory: EndpointMemory) -> None:
+    @_in_transaction(is_writing=True)
+    def remember_endpoint(
+        self, connection: sa.Connection, base_url: str, model: str, memory: EndpointMemory
+    ) -> None:
         """Add what a run found out about an endpoint."""
         row = {"base_url": base_url, "model": model, "learnt_at": datetime.now(UTC)}
-        rows = [row | {"capability": name, "error": e} for name, e in memory.refused.items()]
-        number = {"in_flight": memory.in_flight, "learnt_at": row["learnt_at"]}
+        if memory.refused:
+            rows = [row | {"capability": name, "error": e} for name, e in memory.refused.items()]
+            connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
+        if memory.in_flight is not None:
+            row["in_flight"] = memory.in_flight
+            connection.execute(
+                self._ledger.upsert(endpoints)
+                .values(row)
+                .on_conflict_do_update(index_elements=["base_url", "model"], set_=row)
+            )
 
-        def write(connection: sa.Connection) -> None:
-            if rows:
-                connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
-            if memory.in_flight is not None:
-                connection.execute(
-                    self._ledger.upsert(endpoints)
-                    .values({**row, **number})
-                    .on_conflict_do_update(index_elements=["base_url", "model"], set_=number)
-                )
-
-        self._do(write, is_writing=True)
-
-    def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
+    @_in_transaction()
+    def keys_in_batches(
+        self, connection: sa.Connection, call_keys: Collection[str]
+    ) -> frozenset[str]:
         """Return the requests of these that a vendor works on."""
         key = batch_requests.c.call_key
-        return self._do(
-            lambda connection: frozenset(
-                name
-                for keys in in_portions(call_keys)
-                for name in connection.scalars(sa.select(key).where(key.in_(keys)))
-            )
+        return frozenset(
+            name
+            for keys in in_portions(call_keys)
+            for name in connection.scalars(sa.select(key).where(key.in_(keys)))
         )
 
-    def open_batches(self, judge_id: str) -> list[Batch]:
+    @_in_transaction()
+    def open_batches(self, connection: sa.Connection, judge_id: str) -> list[Batch]:
         """Return a judge's batches that are not closed, oldest first; none to a shard."""
         if self._shard.n_shards > 1:
             return []
-        of = batch_requests.c
-        query = (
-            sa.select(batches, of.call_key, of.operation, of.response_id, of.question_id)
-            .add_columns(of.replicate)
-            .join(batch_requests, of.batch == batches.c.intent_id, isouter=True)
-            .where(
-                (batches.c.evaluation == self._ledger.evaluation)
-                & (batches.c.judge_id == judge_id)
-                & batches.c.closed_at.is_(None)
-            )
-            .order_by(batches.c.intended_at, of.call_key)
+        is_open = (
+            (batches.c.evaluation == self._ledger.evaluation)
+            & (batches.c.judge_id == judge_id)
+            & batches.c.closed_at.is_(None)
         )
-        rows = self._do(lambda connection: connection.execute(query).all())
+        query = (
+            sa.select(batches, batch_requests)
+            .join(batch_requests, batch_requests.c.batch == batches.c.intent_id)
+            .where(is_open)
+            .order_by(batches.c.intended_at, batch_requests.c.call_key)
+        )
+        rows = connection.execute(query).all()
         subjects: dict[str, dict[str, CallSubject]] = {}
         for row in rows:
             subjects.setdefault(row.intent_id, {})[row.call_key] = CallSubject(
@@ -288,52 +321,49 @@ class Worker:
             for name, row in by_intent.items()
         ]
 
-    def known_batches(self) -> frozenset[str]:
+    @_in_transaction()
+    def known_batches(self, connection: sa.Connection) -> frozenset[str]:
         """Return the vendors' names of all batches that were ever submitted."""
         names = sa.select(batches.c.batch_id).where(batches.c.batch_id.is_not(None))
-        return self._do(lambda connection: frozenset(connection.scalars(names)))
+        return frozenset(connection.scalars(names))
 
-    def intend_batch(self, batch: Batch, prompts: Mapping[str, str]) -> None:
-        """Remember a batch before it is submitted, and what it asks, by request key."""
-        row = {
-            "intent_id": batch.intent_id,
-            "evaluation": self._ledger.evaluation,
-            "worker": self._worker or 0,
-            "judge_id": batch.judge_id,
-            "batch_id": batch.batch_id,
-            "n_requests": len(batch.subjects),
-            "most_usd": batch.most_usd,
-            "intended_at": batch.intended_at,
-            "day": batch.intended_at.astimezone(UTC).date(),
-        }
-        rows = [
-            {"call_key": key, "batch": batch.intent_id, **vars(subject)}
-            for key, subject in batch.subjects.items()
-        ]
-        # Not again after an outage: it may be there.
-        with self._transaction(is_writing=True) as connection:
+    @_in_transaction(is_writing=True)
+    def store_batch(
+        self,
+        connection: sa.Connection,
+        batch: Batch,
+        prompts: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Remember a batch, with what it asks, or how it went on since."""
+        of = batches.c.intent_id == batch.intent_id
+        named = sa.update(batches).where(of)
+        if not connection.execute(named, {"batch_id": batch.batch_id}).rowcount:
+            row = {
+                **{name: value for name, value in vars(batch).items() if name in batches.c},
+                "evaluation": self._ledger.evaluation,
+                "worker": self._worker or 0,
+                "n_requests": len(batch.subjects),
+                "day": batch.intended_at.astimezone(UTC).date(),
+            }
+            rows = [
+                {"call_key": key, "batch": batch.intent_id, **vars(subject)}
+                for key, subject in batch.subjects.items()
+            ]
             connection.execute(sa.insert(batches), row)
             connection.execute(sa.insert(batch_requests), rows)
-            store_prompts(connection, self._ledger, prompts)
+            self._store_prompts(connection, prompts)
+        if batch.is_closed:
+            close_batch(connection, batch.intent_id)
 
-    def confirm_batch(self, intent_id: str, batch_id: str) -> None:
-        """Remember the vendor's name of a batch that was submitted."""
-        named = sa.update(batches).where(batches.c.intent_id == intent_id)
-        values = {"batch_id": batch_id}
-        self._do(lambda connection: connection.execute(named, values), is_writing=True)
-
-    def close_batch(self, intent_id: str) -> None:
-        """Forget a batch whose results are all recorded, or that the vendor does not have."""
-        self._do(lambda connection: close_batch(connection, intent_id), is_writing=True)
-
-    def _do(self, work: Callable[[sa.Connection], _Result], *, is_writing: bool = False) -> _Result:
-        """Return the result of work in a transaction."""
-
-        def attempt() -> _Result:
-            with self._transaction(is_writing=is_writing) as connection:
-                return work(connection)
-
-        return self._patiently(attempt)
+    def _store_prompts(self, connection: sa.Connection, prompts: Mapping[str, str]) -> None:
+        """Store what is asked, once for each request."""
+        now = datetime.now(UTC)
+        rows = [
+            {"call_key": key, "prompt": prompt, "first_asked_at": now}
+            for key, prompt in sorted(prompts.items())  # in one order everywhere: no deadlock
+        ]
+        if rows:
+            connection.execute(self._ledger.upsert(requests).on_conflict_do_nothing(), rows)
 
     @staticmethod
     def _patiently(work: Callable[[], _Result]) -> _Result:
@@ -428,6 +458,7 @@ class Worker:
         with self._ledger.transaction() as connection:
             return connection.execute(signed.order_by(workers.c.worker.desc())).all()
 
+    @_in_transaction(is_writing=True)
     def _sign(self, connection: sa.Connection) -> None:
         """Enter the worker into the ledger, and that it holds the slots."""
         evaluation = self._ledger.evaluation

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,8 +35,7 @@ def folder(tmp_path: Path) -> Path:
         unknown = attempt("c", started_at=NOW, cost_usd=None, charged_usd=0.05)
         worker.record([unknown, attempt("d", started_at=NOW, judge_id="haiku")])
         batch = batch_of("intent-1", "e", "f", judge_id="haiku", most_usd=0.03)
-        worker.intend_batch(batch, {})
-        worker.confirm_batch("intent-1", "batch-1")
+        worker.store_batch(replace(batch, batch_id="batch-1"))
     return tmp_path
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
@@ -88,11 +87,11 @@ class MemoryLedger:
         return None
 
     def take(
-        self, limits: RateLimits, *, requests: int, tokens: int, delay_seconds: float
-    ) -> float:
+        self, limits: RateLimits, tokens: Sequence[int], *, delay_seconds: float
+    ) -> list[float]:
         """Give everything at once: nobody else asks."""
-        del limits, requests, tokens, delay_seconds
-        return 0.0
+        del limits, delay_seconds
+        return [0.0] * len(tokens)
 
     def endpoint_memory(self, base_url: str, model: str) -> EndpointMemory:
         """Memory of earlier runs."""
@@ -113,22 +112,11 @@ class MemoryLedger:
         """Names of all batches."""
         return frozenset(item.batch_id for item in self.batches + self.closed if item.batch_id)
 
-    def intend_batch(self, batch: Batch, prompts: Mapping[str, str]) -> None:
-        """Remember a batch."""
-        self.batches.append(batch)
+    def store_batch(self, batch: Batch, prompts: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Remember a batch, or how it went on."""
+        self.batches = [item for item in self.batches if item.intent_id != batch.intent_id]
+        (self.closed if batch.is_closed else self.batches).append(batch)
         self.prompts |= prompts
-
-    def confirm_batch(self, intent_id: str, batch_id: str) -> None:
-        """Remember the vendor's name of a batch."""
-        self.batches = [
-            replace(batch, batch_id=batch_id) if batch.intent_id == intent_id else batch
-            for batch in self.batches
-        ]
-
-    def close_batch(self, intent_id: str) -> None:
-        """Forget a batch."""
-        self.closed += [batch for batch in self.batches if batch.intent_id == intent_id]
-        self.batches = [batch for batch in self.batches if batch.intent_id != intent_id]
 
 
 def units(n: int) -> list[Unit]:

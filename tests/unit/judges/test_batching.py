@@ -137,7 +137,7 @@ def test_a_batch_that_the_vendor_does_not_know_stops_the_judge_and_is_not_paid_a
     assert {request.method for request in provider.log.requests} == {"GET"}
 
     for batch in lost:
-        ledger.close_batch(batch.intent_id)
+        ledger.store_batch(dataclasses.replace(batch, is_closed=True))
     judge_all(units(4), BY_BATCH)
     assert {score.status for score in judge_all(units(4), BY_BATCH).scores} == {"ok"}
 
@@ -167,11 +167,11 @@ def test_a_batch_of_another_evaluation_is_not_adopted(
     ledger.batches.clear()  # it is on another ledger
 
     def break_off(batch: Batch, prompts: Mapping[str, str]) -> None:
-        MemoryLedger.intend_batch(ledger, batch, prompts)
+        MemoryLedger.store_batch(ledger, batch, prompts)
         raise BrokenOffError
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ledger, "intend_batch", break_off)
+        patched.setattr(ledger, "store_batch", break_off)
         with pytest.raises(BrokenOffError):
             judge_all(units(4)[2:], [judge])
     waiting = judge_all(units(4)[2:], [judge])
@@ -279,19 +279,25 @@ class BrokenOffError(RuntimeError):
 
 
 @pytest.mark.parametrize("judge", BY_BATCH, ids=lambda judge: judge.provider)
-@pytest.mark.parametrize("time", ["intend_batch", "confirm_batch"])
+@pytest.mark.parametrize("is_submitted", [False, True])
 def test_a_batch_of_a_run_that_broke_off_is_looked_for_and_submitted_once(
-    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll, time: str, judge: Judge
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    judge: Judge,
+    *,
+    is_submitted: bool,
 ) -> None:
-    def break_off(*value: Any) -> None:
-        if time == "intend_batch":
-            MemoryLedger.intend_batch(ledger, *value)
-        raise BrokenOffError
+    def break_off(batch: Batch, *prompts: Any) -> None:
+        if batch.batch_id is None:
+            MemoryLedger.store_batch(ledger, batch, *prompts)
+        if is_submitted == (batch.batch_id is not None):
+            raise BrokenOffError
 
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(2), [judge])  # another batch of two requests, which is not the one
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ledger, time, break_off)
+        patched.setattr(ledger, "store_batch", break_off)
         with pytest.raises(BrokenOffError):
             judge_all(units(4), [judge])
     for _ in range(2):

@@ -14,7 +14,7 @@ from eval_assets.judges.clients import Connections
 
 if TYPE_CHECKING:
     from eval_assets.judges.calling.client import AnyModelClient
-    from eval_assets.judges.calling.requests import Client
+    from eval_assets.judges.clients.official import OfficialClient
 
 
 class IdleClient:
@@ -22,7 +22,7 @@ class IdleClient:
 
     def __init__(self, most: int) -> None:
         self.summary = SimpleNamespace(known_usd=0.0)
-        self.connections = Connections(lambda: cast("Client", None))
+        self.connections = Connections(lambda: cast("OfficialClient", None))
         self.open_tasks = asyncio.Semaphore(most)
 
 

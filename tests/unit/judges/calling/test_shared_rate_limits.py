@@ -3,12 +3,13 @@
 import asyncio
 import bisect
 import itertools
+from collections.abc import Sequence
 
 import pytest
 
 from eval_assets.judges.calling.limiter import Limiter, SharedRates
 from eval_assets.ledger import RateLimits
-from eval_assets.store.ledger.attempts import WINDOW_SECONDS, start_of
+from eval_assets.store.ledger.attempts import WINDOW_SECONDS, starts_of
 from tests.virtual_time import run
 
 
@@ -17,23 +18,18 @@ class Rates:
 
     def __init__(self, limits: RateLimits, *, seconds_to_answer: float = 0.01) -> None:
         self.limits = limits
-        self.rows: list[tuple[float, int, int]] = []
+        self.load: dict[int, tuple[int, int]] = {}
+        self.n_taken = 0
         self.seconds_to_answer = seconds_to_answer
 
-    async def take(self, *, requests: int, tokens: int, delay_seconds: float) -> float:
+    async def take(self, tokens: Sequence[int], *, delay_seconds: float) -> list[float]:
         """Take the next requests."""
-        asked_at = asyncio.get_running_loop().time()
-        recent = sorted(row for row in self.rows if row[0] > asked_at - WINDOW_SECONDS)
-        starts_at = max(
-            start_of(amount, per_minute, parts, now=asked_at + delay_seconds)
-            for amount, per_minute, parts in (
-                (requests, self.limits.requests_per_minute, [row[:2] for row in recent]),
-                (tokens, self.limits.input_tokens_per_minute, [row[::2] for row in recent]),
-            )
-        )
-        self.rows.append((starts_at, requests, tokens))
+        self.n_taken += 1
+        now = asyncio.get_running_loop().time()
+        self.load = {s: row for s, row in self.load.items() if s > now - WINDOW_SECONDS}
+        starts = starts_of(tokens, self.limits, self.load, now=now + delay_seconds)
         await asyncio.sleep(self.seconds_to_answer)
-        return starts_at - asyncio.get_running_loop().time()
+        return [start - asyncio.get_running_loop().time() for start in starts]
 
     def limiter(self, *, most: int) -> Limiter:
         """Return the limiter of one process."""
@@ -158,7 +154,23 @@ def test_a_slow_ledger_slows_a_process_down_and_does_not_stop_it() -> None:
     assert busiest([(at, 1) for at, _ in requests]) <= 600
 
 
-def test_a_process_alone_asks_the_ledger_about_once_a_second() -> None:
-    rates = Rates(RateLimits("a", 6000, None))
-    sent_by(rates, n_processes=1, most=64, seconds=60, latency=0.4, tokens=(100,))
-    assert len(rates.rows) <= 80
+def test_requests_that_wait_are_taken_together() -> None:
+    rates = Rates(RateLimits("a", 60_000, None), seconds_to_answer=1.0)
+    requests = sent_by(rates, n_processes=1, most=64, seconds=20, latency=0.4, tokens=(100,))
+    assert rates.n_taken <= 22
+    assert len(requests) >= 500
+
+
+def test_an_error_of_the_ledger_reaches_every_request_that_waits() -> None:
+    async def fail(_: Sequence[int], *, delay_seconds: float) -> list[float]:
+        await asyncio.sleep(delay_seconds)
+        raise OSError("the ledger is gone")
+
+    async def scenario() -> None:
+        rates = SharedRates(RateLimits("a", 600, None), fail)
+        limiter = Limiter(max_in_flight=8, rates=rates)
+        admissions = [limiter.admit(input_tokens=0) for _ in range(5)]
+        outcomes = await asyncio.gather(*admissions, return_exceptions=True)
+        assert [str(error) for error in outcomes] == ["the ledger is gone"] * 5
+
+    run(scenario())

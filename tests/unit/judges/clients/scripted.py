@@ -8,7 +8,6 @@ from typing import Any
 
 from eval_assets.config.judges import Vendor
 from eval_assets.judges.calling.requests import (
-    Client,
     Endpoint,
     Message,
     ModelRequest,
@@ -39,9 +38,7 @@ class ScriptedServer:
         )
         port: int = self._server.sockets[0].getsockname()[1]
         self.base_url = base_url = f"http://127.0.0.1:{port}"
-        self.client: Client = connect(
-            Endpoint(vendor, base_url, "m"), api_key=KEY, keys=[KEY, OTHER_KEY]
-        )
+        self.client = connect(Endpoint(vendor, base_url, "m"), api_key=KEY, keys=[KEY, OTHER_KEY])
         self.request = ModelRequest(
             Endpoint(vendor, base_url, "m"), (Message("user", "Rate it."),), {}, max_tokens=100
         )

@@ -19,7 +19,7 @@ KEY = "sk-of-this-test"
 
 def failure(status: int, body: object = None, **headers: str) -> RequestFailed:
     shown = {name.replace("_", "-"): value for name, value in headers.items()}
-    return failure_of(http_status=status, body=body, headers=shown, request_id="req_1", keys=[KEY])
+    return failure_of(status, body, headers=shown, request_id="req_1", keys=[KEY])
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])

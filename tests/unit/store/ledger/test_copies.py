@@ -1,7 +1,7 @@
 """Copies of the ledger in DuckDB, and on the server of a team."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from eval_assets.store.ledger.attempts import spending_table
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import (
-    DualJudgement,
     JudgeLedger,
     append_history,
     history_of,
@@ -41,22 +40,22 @@ def copied(ledger: SqlLedger, connection: Connection, query: str) -> list[tuple[
     return connection.execute(query).fetchall()
 
 
-def judgement(query_id: int, *, kappa: float | None = 1.0) -> DualJudgement:
-    return DualJudgement(
-        query_id=query_id,
-        query="What is it?",
-        docs=[7, 3],
-        expected_docs=None,
-        content_hashes=["a1", "b2"],
-        judge1_score=[0.7, None],
-        judge2_score=[0.6, 0.1],
-        judge1_model="gpt-6-luna",
-        judge2_model="claude-haiku-5-5",
-        kappa=kappa,
-        kappa_reason=None if kappa is not None else "single_class",
-        status="partial",
-        created_at=NOW,
-    )
+def judgement(query_id: int, *, kappa: float | None = 1.0) -> dict[str, object]:
+    return {
+        "query_id": query_id,
+        "query": "What is it?",
+        "docs": [7, 3],
+        "expected_docs": None,
+        "content_hashes": ["a1", "b2"],
+        "judge1_score": [0.7, None],
+        "judge2_score": [0.6, 0.1],
+        "judge1_model": "gpt-6-luna",
+        "judge2_model": "claude-haiku-5-5",
+        "kappa": kappa,
+        "kappa_reason": None if kappa is not None else "single_class",
+        "status": "partial",
+        "created_at": NOW,
+    }
 
 
 def test_attempts_are_copied_once_each(
@@ -142,7 +141,7 @@ def test_spending_of_a_run_is_null_if_part_of_it_is_unknown(
 
 def test_the_latest_answer_to_a_query_is_copied(ledger: SqlLedger, connection: Connection) -> None:
     answers = [judgement(1), judgement(2), judgement(1, kappa=None)]
-    append_history(ledger, "dual_judgements", map(asdict, answers))
+    append_history(ledger, "dual_judgements", answers)
 
     query = "SELECT id, kappa, kappa_reason, judge1_score FROM ground_truth ORDER BY id"
     assert copied(ledger, connection, query) == [
@@ -158,9 +157,8 @@ def test_a_folders_own_ledger_moves_to_the_one_of_a_team(ledger: SqlLedger, tmp_
     with open_ledger(folder, evaluation="odes", setting=None) as earlier:
         with Worker(earlier, asset="judge_scores", run_id="run-1") as worker:
             worker.record([attempt("a"), failed("b")], prompts_of("a", "b"))
-            worker.intend_batch(batch_of("intent-1", "c"), {})
-            worker.confirm_batch("intent-1", "batch-1")
-        append_history(earlier, "dual_judgements", [asdict(judgement(1))])
+            worker.store_batch(replace(batch_of("intent-1", "c"), batch_id="batch-1"))
+        append_history(earlier, "dual_judgements", [judgement(1)])
         JudgeLedger(earlier).register([(MAPPED, {})], at=NOW)
         JudgeLedger(earlier).record(reading := a_reading())
         JudgeLedger(earlier).release(reading)

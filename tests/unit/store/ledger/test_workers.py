@@ -276,18 +276,19 @@ def test_requests_of_a_batch_are_asked_by_nobody_until_it_is_closed(
 ) -> None:
     batch = batch_of("intent-1", "a", "b", most_usd=0.5)
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        worker.intend_batch(batch, prompts_of("a", "b"))
+        worker.store_batch(batch, prompts_of("a", "b"))
 
     assert other.keys_in_batches(["a", "c"]) == {"a"}
     assert other.open_batches("gpt") == [batch]
     assert other.open_batches("haiku") == []
-    other.confirm_batch("intent-1", "batch-1")
-    assert other.open_batches("gpt") == [dataclasses.replace(batch, batch_id="batch-1")]
+    batch = dataclasses.replace(batch, batch_id="batch-1")
+    other.store_batch(batch)
+    assert other.open_batches("gpt") == [batch]
     assert other.known_batches() == {"batch-1"}
     assert spent_in_month(ledger, NOW.date()) == pytest.approx(0.5)
 
     other.record([attempt("a", in_batch=True), failed("b", in_batch=True)])
-    other.close_batch("intent-1")
+    other.store_batch(dataclasses.replace(batch, is_closed=True))
 
     assert other.open_batches("gpt") == []
     assert other.keys_in_batches(["a", "b"]) == frozenset()
@@ -296,7 +297,7 @@ def test_requests_of_a_batch_are_asked_by_nobody_until_it_is_closed(
 
 def test_a_shard_leaves_batches_to_whoever_asks_about_all_units(ledger: SqlLedger) -> None:
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        worker.intend_batch(batch_of("intent-1", "a"), {})
+        worker.store_batch(batch_of("intent-1", "a"))
     with Worker(ledger, asset="judge_scores", run_id="run-1", shard=Shard(0, 2)) as shard:
         assert shard.open_batches("gpt") == []
         assert shard.keys_in_batches(["a"]) == {"a"}
