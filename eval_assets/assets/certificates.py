@@ -6,7 +6,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.agreement import judge_human_agreement
-from eval_assets.assets.checks import result_of
+from eval_assets.assets.checks import certificates_valid
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
@@ -117,24 +117,6 @@ def judge_certificates(folder: EvaluationFolder) -> Metadata:
         "certificates": rows_as_metadata(pd.DataFrame(as_table, columns=displayed_columns)),
         "folder": dg.MetadataValue.path(str(out.resolve())),
     }
-
-
-def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
-    """Each certificate still rests on present labels, scores and gates."""
-    evaluation = folder.evaluation()
-    sources = source_fingerprints(evaluation)
-    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
-    issued = [row for row in checked.rows if row.certificate]
-    return result_of(
-        [
-            f"{row.judge_id} {row.version}, {row.question_id}: {row.stale_because}"
-            for row in issued
-            if row.stale_because
-        ],
-        default=f"Valid: {len(issued)}.",
-        metadata={"n_certificates": len(issued)},
-    )
 
 
 certificate_checks = checks(

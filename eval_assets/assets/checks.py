@@ -21,11 +21,13 @@ from eval_assets.bands import LOWEST_COVERAGE
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator, Judge
 from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
+from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.ledger.attempts import spent_in_month
 from eval_assets.store.schema import read_rows
 from eval_assets.store.scores import judged_models, score_coverage
+from eval_assets.store.tuned_judges import checked_certificates
 from eval_assets.wording import counted, listed, percent_text
 
 _MOST_NAMED = 3
@@ -171,6 +173,24 @@ def within_budget(
             "spent_this_month_usd": month_usd,
             "n_budget_stopped": n_stopped,
         },
+    )
+
+
+def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
+    """Each certificate still rests on present labels, scores and gates."""
+    evaluation = folder.evaluation()
+    sources = source_fingerprints(evaluation)
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        checked = checked_certificates(connection, ledger, evaluation, sources=sources)
+    issued = [row for row in checked.rows if row.certificate]
+    return result_of(
+        [
+            f"{row.judge_id} {row.version}, {row.question_id}: {row.stale_because}"
+            for row in issued
+            if row.stale_because
+        ],
+        default=f"Valid: {len(issued)}." if issued else "There are no certificates.",
+        metadata={"n_certificates": len(issued)},
     )
 
 

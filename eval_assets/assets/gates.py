@@ -10,6 +10,7 @@ from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunab
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
+from eval_assets.assets.checks import certificates_valid
 from eval_assets.assets.metadata import (
     figures_as_metadata,
     list_as_metadata,
@@ -78,12 +79,13 @@ def questions_past_the_gates(
 
 def _decide(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
-) -> Iterator[dg.AssetCheckResult | dg.AssetObservation]:
+) -> Iterator[dg.AssetCheckResult | dg.AssetObservation | dg.AssetCheckEvaluation]:
     """Yield the result of each gate; fail the run with the reason if one is closed.
 
     All gates are decided each time: if every gate fails on another question, only the check that
     runs last can see that no question is left. Every asset behind a closed gate gets the reason as
-    an observation, because its page would otherwise show nothing.
+    an observation, because its page would otherwise show nothing; and the check of certificates,
+    which Dagster skips with its asset and shows as crashed, gets its result here.
 
     Raises:
         dagster.Failure: If a gate is closed. Dagster's own error would name only the check.
@@ -112,11 +114,16 @@ def _decide(
     graph = context.op_execution_context.job_def.asset_layer.asset_graph
     gated = dg.AssetSelection.assets(*{key.asset_key for key in keys})
     for asset in sorted(gated.downstream(include_self=False).resolve(graph)):
-        yield dg.AssetObservation(
-            asset,
-            description=f"Not run. {failure.description}",
-            metadata={"not_run_because": failure.description or ""},
-        )
+        yield dg.AssetObservation(asset, description=f"Not run. {failure.description}")
+    certificates = certificates_valid(folder)
+    yield dg.AssetCheckEvaluation(
+        folder.key("judge_certificates"),
+        check_name=certificates_valid.__name__,
+        passed=certificates.passed,
+        severity=certificates.severity,
+        description=certificates.description,
+        metadata=certificates.metadata,
+    )
     raise failure
 
 
@@ -129,24 +136,31 @@ def _closed(
 ) -> dg.Failure:
     """Return the failure that names evaluation, gate, value and next step of each closed gate."""
     name = evaluation.folder.resolve().name
+    lines = [f"Gate {of.gate} of {name} is closed: {_reason(of)}" for of in outcomes]
+    lines += filter(None, (_next(of, steps.get(of.gate, "")) for of in outcomes))
     return dg.Failure(
-        description="\n".join(
-            f"Gate {of.gate} of {name} is closed: {_reason(of, steps.get(of.gate, ''))}"
-            for of in outcomes
-        ),
+        description="\n".join(dict.fromkeys(lines)),  # gates on people have one next step
         metadata={CLOSED_GATES: [outcome.gate for outcome in outcomes]},
         allow_retries=False,
     )
 
 
-def _reason(outcome: GateOutcome, step: str) -> str:
-    """Return why a gate is open or closed and what to do; where a run is, the assets to make."""
+def _reason(outcome: GateOutcome) -> str:
+    """Return why a gate is open or closed; where a run opens it, the assets to make."""
     if outcome.unusable is None:
-        return f"{outcome.reason}. {step}".rstrip()
+        return f"{outcome.reason}."
     by_table = {table: asset for asset, table in TABLE_OF_ASSET.items()}
     tables = [*outcome.unusable.changed, GATES[outcome.gate].table]
     assets = listed([by_table.get(name, name) for name in tables])
     return f"{outcome.reason}, or materialize {assets} in the UI."
+
+
+def _next(outcome: GateOutcome, step: str) -> str:
+    """Return what to do about a gate and, if it is closed, the asset that reads what was done."""
+    if not step or not outcome.is_closed:
+        return step
+    inputs = "human_labels" if GATES[outcome.gate].raters == "human" else "judge_scores"
+    return f"{step.removesuffix('.')}. Then materialize {inputs} and what is downstream of it."
 
 
 def _result(
@@ -170,11 +184,11 @@ def _result(
         }
         for verdict in outcome.questions
     ]
-    reasons = (f"**{verdict.question_id}**: {verdict.reason}" for verdict in outcome.questions)
+    reasons = (f"**{of.question_id}**: {of.reason}" for of in outcome.questions)
     return dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
-        description=_reason(outcome, step),
+        description=f"{_reason(outcome)} {_next(outcome, step)}".rstrip(),
         metadata=without_blanks(
             {
                 "state": outcome.state.word,

@@ -48,11 +48,9 @@ _NOTHING = GenerationSummary(models=(), counted_usd=0.0, budget_left_usd=None, r
 def generated_responses(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Responses of the declared generators to the prompts; none without generators."""
     evaluation = folder.evaluation()
-    summary = (
-        _generate(evaluation, folder, run_id=context.run.run_id)
-        if evaluation.generators
-        else _NOTHING
-    )
+    summary = _NOTHING
+    if evaluation.generators:
+        summary = _generate(evaluation, folder, run_id=context.run.run_id)
     rows = pd.DataFrame([_row(response) for response in summary.responses])
     warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
     fingerprint = version_of(rows.to_dict("records"))
@@ -201,11 +199,7 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
                 copy_ledger(ledger, connection, "rubric_wordings")
 
 
-@asset(
-    group="inputs",
-    kinds={"csv", "duckdb"},
-    deps=[generated_responses, "response_files"],
-)
+@asset(group="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"])
 def model_responses(folder: EvaluationFolder) -> Metadata:
     """Responses of each model: given in files, or generated; a given one takes precedence."""
     evaluation = folder.evaluation()

@@ -108,19 +108,19 @@ def _given_files(folder: Path) -> list[Path]:
 
 
 class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """One evaluation folder and its database.
-
-    Args:
-        data: The folder.
-        name: Start of the keys of its assets; empty for an evaluation on its own.
-        identifier: Name of the evaluation in the names of steps, jobs and groups.
-        database: The DuckDB file; if empty, EVAL_DATABASE, else `out/eval.duckdb` in the folder.
-    """
+    """One evaluation folder and its database."""  # all that the resource's page shows
 
     data: str
+    """The folder."""
+
     name: str = ""
+    """Start of the keys of its assets; empty for an evaluation on its own."""
+
     identifier: str = ""
+    """Name of the evaluation in the names of steps, jobs and groups."""
+
     database: str = ""
+    """The DuckDB file; if empty, EVAL_DATABASE, else `out/eval.duckdb` in the folder."""
 
     @classmethod
     def at(

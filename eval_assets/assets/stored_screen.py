@@ -67,7 +67,8 @@ def gate_steps(
         reading, assessment = _assessed(connection, evaluation, outcomes, with_judges=False)
         if assessment.labels_verdict is not Verdict.PASS:
             step = first_step(reading, assessment)
-            labels_step = f"{step.text} {folder_command(step, evaluation)}".rstrip()
+            command = folder_command(step, evaluation)
+            labels_step = f"{step.text} Run {command}" if command else step.text
     steps = {of.gate: gate_step(of, labels_step) for of in outcomes}
     return {gate: step for gate, step in steps.items() if step}
 

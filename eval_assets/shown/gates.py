@@ -45,11 +45,7 @@ def gates_answer(outcomes: Sequence[GateOutcome]) -> str:
 
 def gates_table(outcomes: Sequence[GateOutcome]) -> Table:
     """Return each figure beside its minimum, overall only where there are several questions."""
-    states = [
-        (of, verdict_cell(Verdict.NOT_MEASURED if outcome.unusable else of.state))
-        for outcome in outcomes
-        for of in figures_of(outcome)
-    ]
+    states = [(of, verdict_cell(of.state)) for outcome in outcomes for of in figures_of(outcome)]
     return _table("Gates", states, value="value", last=Column("state", "state"))
 
 

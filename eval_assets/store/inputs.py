@@ -227,8 +227,8 @@ def check_imported(connection: duckdb.DuckDBPyConnection, asset: str, folder: Pa
         StoreError: If there is no record of its table.
     """
     if import_fingerprint(connection, TABLE_OF_ASSET.get(asset, asset)) is None:
-        command = f"eval-assets run --data {quote(str(folder))}"
-        raise StoreError(f"{asset}: not materialized yet. Run {command}")
+        remedy = f"Run eval-assets run --data {quote(str(folder))}, or materialize it in the UI"
+        raise StoreError(f"{asset}: not materialized yet. {remedy}")
 
 
 def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:

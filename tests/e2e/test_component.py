@@ -1,6 +1,8 @@
 """Evaluations as components of a project that has assets, an executor and a resource of its own."""
 
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +14,8 @@ import pytest
 
 from eval_assets import EvaluationComponent
 from tests.e2e.conftest import Evaluated, clean_environment
+
+GUIDE = Path(__file__).parents[2] / "docs" / "dagster.md"
 
 PROJECT = {
     "pyproject.toml": """\
@@ -99,6 +103,11 @@ def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(
         component = "eval_assets.EvaluationComponent"
         done = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
         assert done.returncode == 0, done.stderr
+    [selection] = re.findall("dg launch --assets '(.*)'", GUIDE.read_text("utf-8"))
+    upstream = selection.replace("support_bot", "agreeing")
+    listed = dg_command(project, "list", "defs", "--assets", upstream, "--json")
+    keys = {asset["asset_key"] for asset in json.loads(listed.stdout)["assets"]}
+    assert keys >= {"agreeing/human_labels", "agreeing/human_agreement"}, listed.stderr
     checked = dg_command(project, "check", "defs")
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

@@ -108,13 +108,14 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
     result = closed_folder.materialize(asset, checks=checks)
 
     assert not result.success
-    message = failures(result)[asset]
+    a_hh, alpha, step = failures(result)[asset].splitlines()
     name = closed_folder.path.name
-    assert f"Gate human_a_hh of {name} is closed: 0.4" in message
-    assert f"Gate human_alpha of {name} is closed: -0." in message
-    step = "Check whether a person reads the scale in reverse, and if so have them rate again"
-    assert f"is below the minimum 0.667. {step}" in message
-    assert "eval-assets rubric draft clarity" in message
+    assert a_hh.startswith(f"Gate human_a_hh of {name} is closed: 0.4")
+    assert alpha.startswith(f"Gate human_alpha of {name} is closed: -0.")
+    assert alpha.endswith("is below the minimum 0.667.")
+    assert step.startswith("Check whether a person reads the scale in reverse, and if so have")
+    assert f". Run eval-assets rubric draft clarity --data {closed_folder.path}. Then" in step
+    assert step.endswith("materialize human_labels and what is downstream of it.")
     assert closed_folder.splits() == []
 
 
@@ -198,7 +199,12 @@ def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
     measured = "human_agreement" if of_people else "judge_agreement"
     asset = "model_responses" if table == "responses" else table
     assert lines[0].endswith(f"or materialize {asset} and {measured} in the UI.")
-    assert open_folder.call("gates").returncode == 3
+    shown = open_folder.call("gates", "--json")
+    assert shown.returncode == 3
+    states = {
+        of["gate"]: {row["state"] for row in of["verdicts"]} for of in json.loads(shown.stdout)
+    }
+    assert {gate for gate in states if states[gate] == {"not_measured"}} == {*of_people, *of_judges}
     is_stale = name != "scores.csv"
     stale = f"human_agreement is stale: the files of {table} changed since they were read. Run"
     for command in (("irr",), ("why", "clarity")):
@@ -305,9 +311,11 @@ def test_a_minimum_that_is_raised_closes_the_gate_at_once(
     open_folder.declare(gates=f"{gate}: {{min: 0.999}}")
     result = open_folder.materialize("judge_splits")
 
-    [line] = failures(result)["judge_splits"].splitlines()
+    line, step = failures(result)["judge_splits"].splitlines()
     assert line.startswith(f"Gate {gate} of {open_folder.path.name} is closed: 0.9")
-    assert "is below the minimum 0.999. " in line
+    assert line.endswith("is below the minimum 0.999.")
+    read_again = "judge_scores" if gate == "judge_alpha" else "human_labels"
+    assert step.endswith(f"Then materialize {read_again} and what is downstream of it.")
 
 
 def test_a_minimum_that_is_lowered_opens_the_gate_at_once(closed_folder: Evaluated) -> None:

@@ -12,7 +12,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
-from eval_assets.assets.certificates import READ_TESTS_TAG, certificates_valid
+from eval_assets.assets.certificates import READ_TESTS_TAG
+from eval_assets.assets.checks import certificates_valid
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.cli.sheet import sheet as sheet_command
@@ -347,6 +348,23 @@ def test_a_check_warns_of_a_stale_certificate_before_certificates_are_made_again
         "steady 1.0.0, completeness",
     ]
     assert all("the ratings or scales changed since the last full run" in line for line in lines)
+
+
+def test_a_run_that_a_gate_stops_warns_of_its_stale_certificates(planted: Evaluated) -> None:
+    """Dagster skips the check together with the certificates, and would show it as crashed."""
+    declaration = planted.path / "evaluation.yaml"
+    text = declaration.read_text()
+    declaration.write_text(text.replace("gates:\n", "gates:\n  human_a_hh: {min: 0.999}\n"))
+    result = planted.materialize()
+
+    assert not result.success
+    [check] = [
+        evaluation
+        for evaluation in result.get_asset_check_evaluations()
+        if evaluation.check_name == "certificates_valid"
+    ]
+    assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert "the question no longer passes the gates" in str(check.description)
 
 
 @pytest.mark.slow

@@ -108,6 +108,8 @@ class GateVerdict(GateFigure):
     minimum: float
     verdict: GateResult
     reason: str
+    is_current: bool = True
+    """Whether the figure is of the present data."""
 
     def to_json(self) -> dict[str, object]:
         """Return the verdict in the types of JSON; an undefined figure is None."""
@@ -121,7 +123,7 @@ class GateVerdict(GateFigure):
     @property
     def state(self) -> Verdict:
         """The verdict by the interval; `verdict` follows what the gate compares."""
-        if self.verdict is GateResult.NOT_EVALUABLE and not self.n_units:
+        if not self.is_current or (self.verdict is GateResult.NOT_EVALUABLE and not self.n_units):
             return Verdict.NOT_MEASURED
         return Verdict.of_interval(self, minimum=self.minimum)
 
@@ -169,8 +171,6 @@ class GateOutcome:
     @property
     def state(self) -> Verdict:
         """The verdict of the worst question, by its interval."""
-        if self.unusable is not None:
-            return Verdict.NOT_MEASURED
         return Verdict.worst(of.state for of in self.questions or (self.overall,))
 
     @property
@@ -297,7 +297,7 @@ def _verdict(
         result = GateResult.PASS if is_reached else GateResult.FAIL
         reason = _comparison(name, figure, gate, result)
     fields = vars(figure) | {"gate": name, "minimum": gate.minimum}
-    return GateVerdict(**fields, verdict=result, reason=reason)
+    return GateVerdict(**fields, verdict=result, reason=reason, is_current=unusable is None)
 
 
 def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> str:

@@ -161,7 +161,7 @@ def test_an_asset_before_those_that_it_needs_names_the_command(
     make(tmp_path / "sample", AGREEING)
     code = run.main(["--data", "sample", "--select", asset], standalone_mode=False)
 
-    command = "Run eval-assets run --data sample"
+    command = "Run eval-assets run --data sample, or materialize it in the UI"
     assert code == FAILED
     assert capsys.readouterr().err == f"{missing}: not materialized yet. {command}\n"
 
