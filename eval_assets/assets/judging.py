@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 import duckdb
+import numpy as np
 import pandas as pd
 
 from eval_assets.assets.inputs import model_responses, rubric_questions
@@ -184,8 +185,9 @@ def _scores_of(
     ]
     scores.loc[replied, "score"] = [parsed.score for parsed in parsed_replies]
     scores.loc[replied, "raw_score"] = [parsed.raw_score for parsed in parsed_replies]
-    scores.loc[replied, "status"] = [parsed.status for parsed in parsed_replies]
-    whole = replied[is_whole & (scores.loc[replied, "status"] == "ok")]
+    status = np.array([parsed.status for parsed in parsed_replies], dtype=object)
+    scores.loc[replied, "status"] = status
+    whole = replied[is_whole.to_numpy() & (status == "ok")]
     scores.loc[whole, "score"] = math.nan
     scores.loc[whole, "status"] = OF_CONVERSATION
     return scores

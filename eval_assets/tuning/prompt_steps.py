@@ -144,10 +144,11 @@ def _choose(
     train: RatedUnits, among: np.ndarray, off: Floats, chosen: list[int], *, most: int
 ) -> None:
     """Add examples to `chosen` until there are so many, the judge's worst errors first."""
+    error: list[float] = np.nan_to_num(off).tolist()
     worst_first = sorted(
         (int(k) for k in among),
         key=lambda k: (
-            -np.nan_to_num(off[k]),
+            -error[k],
             len(str(train.response_texts[k])),
             str(train.response_ids[k]),
         ),
