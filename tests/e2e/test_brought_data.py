@@ -217,6 +217,7 @@ def test_criteria_that_belong_to_prompts_are_asked_of_their_responses_only(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["score", "raw_output"])
 def test_scores_of_conversations_are_compared_with_the_mean_rating_of_their_turns(
     tmp_path: Path, value: str

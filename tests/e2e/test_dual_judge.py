@@ -474,6 +474,7 @@ def test_problems_of_queries_are_reported_together(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
     result = live.materialize(*JUDGING, "judge_disagreements")
 

@@ -245,8 +245,6 @@ def check_unread(folder: Evaluated, step: Step, before: State) -> None:
         if len(step.edits) > 1:
             for path, content in inputs.items():
                 path.write_bytes(content)
-    if len(step.edits) > 1:
-        assert state_of(folder) == before, "taken back"
 
 
 @pytest.mark.slow

@@ -180,7 +180,13 @@ def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(
     assert open_folder.materialize("human_labels", "human_agreement", "judge_splits").success
 
 
-@pytest.mark.parametrize("name", ["labels.csv", "responses.csv", "scores.csv"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "labels.csv",
+        *(pytest.param(f"{of}.csv", marks=pytest.mark.slow) for of in ("responses", "scores")),
+    ],
+)
 def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
     open_folder: Evaluated, name: str
 ) -> None:

@@ -257,11 +257,12 @@ def test_closed_gates_exit_with_3_and_say_what_to_do(closed_folder: Evaluated) -
         draft = f"eval-assets rubric draft clarity --data {closed_folder.path}"
         assert draft in " ".join(done.stdout.replace("\\\n", "").split())
 
-    verbose = closed_folder.call("run", "--verbose").stdout.splitlines()
+    verbose = closed_folder.call("run", "--select", "judge_splits", "--verbose").stdout.splitlines()
     lines = [line.split() for line in verbose if line.startswith("human_alpha  ")]
     assert {line[-1] for line in lines} == {"FAIL"}
 
 
+@pytest.mark.slow
 def test_gates_of_one_rater_are_closed_as_not_measured(tmp_path: Path) -> None:
     folder = make(tmp_path / "data", AGREEING[:1])
     done = folder.call("run")
@@ -302,6 +303,7 @@ def test_an_edited_figure_opens_no_gate(closed_folder: Evaluated) -> None:
     assert closed_folder.splits() == []
 
 
+@pytest.mark.slow
 def test_an_empty_home_of_dagster_is_no_home(closed_folder: Evaluated) -> None:
     done = closed_folder.call(
         "run", "--select", "human_agreement", environment={"DAGSTER_HOME": ""}

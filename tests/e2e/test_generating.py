@@ -95,6 +95,7 @@ def test_generated_responses_are_judged_and_nothing_is_asked_twice(
     assert len(provider.log.completions) == n_asked
 
 
+@pytest.mark.slow
 def test_failed_generation_is_a_row_and_never_judged(
     folder: Path, provider: RunningProvider
 ) -> None:
@@ -108,6 +109,7 @@ def test_failed_generation_is_a_row_and_never_judged(
     assert rows(folder, "SELECT count(*) FROM judge_scores") == [(8,)]
 
 
+@pytest.mark.slow
 def test_one_cap_holds_for_generating_and_judging_together(
     folder: Path, provider: RunningProvider
 ) -> None:
@@ -121,6 +123,7 @@ def test_one_cap_holds_for_generating_and_judging_together(
     ]
 
 
+@pytest.mark.slow
 def test_missing_key_is_said_before_anything_is_asked(
     folder: Path, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,8 @@ from eval_assets.labelling.session_files import SessionFolder, session_json
 from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
 from tests.terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 KEYS_SHOWN = "← →"
 """The end of the screen: only then is a key awaited."""
 
@@ -66,7 +68,6 @@ def test_a_binary_question_takes_one_key_a_label(folder: Evaluated) -> None:
     assert session(folder, "clear")["closedAt"] is not None
 
 
-@pytest.mark.slow
 def test_first_answer_to_a_repeated_response_cannot_be_looked_up(folder: Evaluated) -> None:
     names = [("a0", "shared"), ("a1", "shared"), ("a0", "repeat")]
     rows = [f"{name},anna,depth,1,{purpose}" for name, purpose in names]
@@ -86,7 +87,6 @@ def test_first_answer_to_a_repeated_response_cannot_be_looked_up(folder: Evaluat
         assert terminal.exit_code() == 0
 
 
-@pytest.mark.slow
 def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluated) -> None:
     for place, key in enumerate("351", start=1):
         with labelling(folder, "--dimension", "depth") as terminal:
@@ -111,7 +111,6 @@ def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluat
     assert ratings(folder, "depth") == [3, 5, 1, 4]
 
 
-@pytest.mark.slow
 def test_a_value_is_typed_if_the_scale_has_no_steps(folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "share") as terminal:
         terminal.expect("any number from 0 to 1")
@@ -127,7 +126,6 @@ def test_a_value_is_typed_if_the_scale_has_no_steps(folder: Evaluated) -> None:
     assert ratings(folder, "share") == [0.25]
 
 
-@pytest.mark.slow
 def test_skip_comment_confidence_issues_and_undo(folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "depth") as terminal:
         terminal.expect(KEYS_SHOWN)
@@ -167,7 +165,6 @@ def test_skip_comment_confidence_issues_and_undo(folder: Evaluated) -> None:
     assert "history" not in rated  # type: ignore[has-type]
 
 
-@pytest.mark.slow
 def test_a_response_cannot_control_the_terminal(folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "clear") as terminal:
         for number in range(1, 5):
@@ -181,7 +178,6 @@ def test_a_response_cannot_control_the_terminal(folder: Evaluated) -> None:
         assert r"\x1b[2Jgone" in terminal.shown
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", [20, 40, 200])
 def test_lines_fit_the_window_and_follow_its_size(folder: Evaluated, columns: int) -> None:
     long = "word " * 80
@@ -216,7 +212,6 @@ def test_held_key_labels_one_response(folder: Evaluated) -> None:
     assert ratings(folder, "depth") == [3, 5]
 
 
-@pytest.mark.slow
 def test_ctrl_c_saves_and_ends(folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "clear") as terminal:
         terminal.expect(KEYS_SHOWN)
@@ -228,7 +223,6 @@ def test_ctrl_c_saves_and_ends(folder: Evaluated) -> None:
         assert terminal.exit_code() == 0
 
 
-@pytest.mark.slow
 def test_two_terminals_of_one_rater_add_to_each_others_labels(folder: Evaluated) -> None:
     with (
         labelling(folder, "--dimension", "clear") as one,
@@ -247,7 +241,6 @@ def test_two_terminals_of_one_rater_add_to_each_others_labels(folder: Evaluated)
     assert ratings(folder, "clear") == [1, 0]
 
 
-@pytest.mark.slow
 def test_terminal_goes_on_from_the_calibration_to_the_work(folder: Evaluated) -> None:
     declared = folder.path / "evaluation.yaml"
     text = declared.read_text()
@@ -329,7 +322,6 @@ def test_options_are_selected_and_saved_together(folder: Evaluated) -> None:
     assert ratings(folder, "faults%2Frude") == [0, 1, 0, None]
 
 
-@pytest.mark.slow
 def test_shipped_example_asks_which_component_fired_and_how_confident(tmp_path: Path) -> None:
     study = Evaluated(tmp_path / "study")
     CliRunner().invoke(init, [str(study.path), "--example", "labelling"], catch_exceptions=False)

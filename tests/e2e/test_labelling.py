@@ -68,6 +68,7 @@ def test_sessions_are_labels_like_any_others(labelled: Evaluated, tmp_path: Path
     ) == [("r1", 1.0), ("r2", 1.0)]
 
 
+@pytest.mark.slow
 def test_what_is_settled_changes_what_judges_are_compared_with_and_no_agreement(
     labelled: Evaluated,
 ) -> None:
@@ -114,6 +115,7 @@ def test_sheets_are_written_for_every_rater_and_kept_once_filled(labelled: Evalu
     assert path.read_bytes() == filled
 
 
+@pytest.mark.slow
 def test_changes_and_repeats_are_history(labelled: Evaluated) -> None:
     path = labelled.path / "sessions" / "r1+clarity+r1.json"
     lines = map(json.loads, path.read_text().splitlines())

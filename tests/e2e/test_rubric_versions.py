@@ -55,6 +55,7 @@ def test_labels_of_the_old_wording_count_until_there_are_new_ones(reworded: Eval
     assert reworded.rows(VERSIONS) == [(1, n_labels), (2, 0)]
 
 
+@pytest.mark.slow
 def test_new_labels_count_alone_and_versions_are_compared(reworded: Evaluated) -> None:
     with_rounds(reworded)
     assert reworded.materialize(*INPUTS, checks=False).success
@@ -72,6 +73,7 @@ def test_new_labels_count_alone_and_versions_are_compared(reworded: Evaluated) -
     assert versions == [(1, None, len(BASE), None, None), (2, 1, len(BASE), 0, True)]
 
 
+@pytest.mark.slow
 def test_equivalent_wordings_are_pooled(reworded: Evaluated) -> None:
     rewrite(reworded, "id: clarity,", "id: clarity, equivalent_versions: [1],")
     assert reworded.materialize(*MEASURED, checks=False).success
@@ -80,6 +82,7 @@ def test_equivalent_wordings_are_pooled(reworded: Evaluated) -> None:
     assert reworded.rows("SELECT count(*) FROM earlier_labels") == [(0,)]
 
 
+@pytest.mark.slow
 def test_labels_stay_with_their_wording_if_the_first_is_declared_again(reworded: Evaluated) -> None:
     assert reworded.materialize(*INPUTS, checks=False).success
     with (reworded.path / "labels.csv").open("a", encoding="utf-8") as file:
@@ -93,6 +96,7 @@ def test_labels_stay_with_their_wording_if_the_first_is_declared_again(reworded:
     assert reworded.rows(VERSIONS) == [(1, 2 * len(BASE)), (2, len(BASE))]
 
 
+@pytest.mark.slow
 def test_versions_outlive_the_database(reworded: Evaluated) -> None:
     with_rounds(reworded)
     assert reworded.materialize(*INPUTS, checks=False).success

@@ -84,6 +84,7 @@ def findings(folder: Evaluated) -> str:
     return "" if evaluation.passed else str(evaluation.description)
 
 
+@pytest.mark.slow
 def test_the_prompt_holds_what_raters_are_shown(garden: Evaluated) -> None:
     declare(garden, "labelling: {raters: [anna], show: [expected, tool_captures]}")
     result = garden.call(*RUN)

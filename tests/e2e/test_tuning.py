@@ -211,6 +211,7 @@ def test_no_combined_score_is_left_once_no_part_is_certified(other_test_once: Ev
     assert other_test_once.rows(combined) == [(0,)]
 
 
+@pytest.mark.slow
 def test_sheets_and_queues_hold_what_needs_a_person(planted: Evaluated) -> None:
     """A response that came after the run, and that no judge has scored, needs a person too."""
     path = planted.path / "evaluation.yaml"
@@ -277,6 +278,7 @@ def test_a_part_is_stale_once_the_scores_of_its_doubt_change(planted: Evaluated)
     assert planted.rows("SELECT count(*) FROM stand_in_scores") == [(0,)]
 
 
+@pytest.mark.slow
 def test_nothing_that_is_made_depends_on_a_label_of_the_test(
     planted_once: Evaluated, tmp_path: Path
 ) -> None:
@@ -330,6 +332,7 @@ def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
     assert levels == [(0.025 / 5,), (0.05 / 6 / 5,)]
 
 
+@pytest.mark.slow
 def test_a_check_warns_of_a_stale_certificate_before_certificates_are_made_again(
     planted: Evaluated,
 ) -> None:
@@ -485,6 +488,7 @@ def called(folder: Evaluated, command: object, *arguments: str) -> Result:
     )
 
 
+@pytest.mark.slow
 def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
     planted_once: Evaluated,
 ) -> None:
@@ -531,6 +535,7 @@ def test_certificate_cannot_be_verified_before_a_run(planted: Evaluated, tmp_pat
     assert not (planted.path / "out").exists()
 
 
+@pytest.mark.slow
 def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
     planted: Evaluated,
 ) -> None:
@@ -845,6 +850,7 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     assert stale == {"verbose"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "edit", "reason"),
     [
@@ -884,6 +890,7 @@ def test_an_edited_certificate_file_fails_its_verification(planted: Evaluated) -
     assert (required.return_value, verified.return_value) == (0, 3)
 
 
+@pytest.mark.slow
 def test_certificates_are_stale_in_every_form_once_labels_changed(planted: Evaluated) -> None:
     labels = planted.path / "labels.csv"
     labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-1]))

@@ -27,6 +27,7 @@ def call(folder: Path, tool: str, **arguments: object) -> dict[str, Any]:
     return asyncio.run(ask())
 
 
+@pytest.mark.slow
 def test_two_judges_are_asked_and_what_they_say_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ def test_a_bad_evaluation_does_not_stop_the_later_ones(several: Printed) -> None
     assert (several.folder / "third" / "out" / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
     measured_once: Printed, measured: Path
 ) -> None:
