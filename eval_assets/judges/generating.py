@@ -10,12 +10,7 @@ from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
 from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome, RequestFailed
-from eval_assets.judges.calling.session import (
-    RequestOptions,
-    open_budget,
-    open_clients,
-    run_tasks,
-)
+from eval_assets.judges.calling.session import RequestOptions, open_budget, open_clients, run_tasks
 from eval_assets.ledger import CallSubject, Ledger, Reply, Status
 
 

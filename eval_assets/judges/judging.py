@@ -13,12 +13,7 @@ from eval_assets.judges.batching import plan_after_batches, submit_pending
 from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
-from eval_assets.judges.calling.session import (
-    RequestOptions,
-    open_budget,
-    open_clients,
-    run_tasks,
-)
+from eval_assets.judges.calling.session import RequestOptions, open_budget, open_clients, run_tasks
 from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore, ParsedReply

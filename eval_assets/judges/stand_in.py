@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -22,6 +22,8 @@ _RATIONALE: Final = "Made up by the stand-in: the score is a hash of the text, n
 _DEVIATION: Final = 0.1
 """Most that a model moves a score, as a share of the scale: interval alpha is about .9 then."""
 
+_OPENAI: Final = "/v1/chat/completions"
+_ANTHROPIC: Final = "/v1/messages"
 _CHARACTERS_PER_TOKEN: Final = 4
 _N_STEPS: Final = 100
 """Steps that a scale of any number is cut into."""
@@ -32,15 +34,6 @@ _RANGE: Final = re.compile(rf"({_NUMBER}) to ({_NUMBER})")
 _LISTED: Final = re.compile(rf"score is one of ({_NUMBER}(?:, {_NUMBER})*)", re.IGNORECASE)
 _SCALE: Final = re.compile(rf"a number from ({_NUMBER}) to ({_NUMBER})", re.IGNORECASE)
 _BARE: Final = "Reply with the number alone"
-
-
-class Chat(NamedTuple):
-    """A request for a completion; a score depends on the subject, the response in the prompt."""
-
-    model: str
-    prompt: str
-    subject: str
-    schema: Mapping[str, Any] | None
 
 
 class StandIn(ThreadingHTTPServer):
@@ -99,19 +92,19 @@ class _Connection(BaseHTTPRequestHandler):
         is_refused = self.server.is_refused()
         if not (self.headers.get("x-api-key") or self.headers.get("authorization")):
             self._send_error(401, "authentication_error", "there is no API key")
-        elif self.path not in _REPLIES:
+        elif self.path not in (_OPENAI, _ANTHROPIC):
             self._send_error(404, "not_found_error", "the stand-in answers chat requests only")
         elif is_refused:
             self._send_error(503, "overloaded_error", "overloaded for the moment")
         else:
             try:
-                chat = _chat(json.loads(body))
+                model, prompt, schema = _chat(json.loads(body))
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 self._send_error(400, "invalid_request_error", f"malformed request: {error!r}")
                 return
             time.sleep(self.server.latency_seconds)
-            reply_id = _digest(chat.model, chat.prompt)[:24]
-            self._send(200, _REPLIES[self.path](chat, reply_text(chat), reply_id))
+            text = _reply_text(model, prompt, schema)
+            self._send(200, _reply(self.path, model, prompt, text))
 
     def do_GET(self) -> None:
         """Refuse everything else, such as batches."""
@@ -132,40 +125,42 @@ class _Connection(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def reply_text(chat: Chat) -> str:
-    """Return the reply to a request: a rating if its schema or prompt ask for one, else a text."""
-    scores = _scores(chat)
+def _reply_text(model: str, prompt: str, schema: Mapping[str, Any]) -> str:
+    """Return a rating if the schema or prompt ask for one, else a text."""
+    scores = _scores(prompt, schema)
     if not scores:
-        return f"This text was made up in place of {chat.model}: {_digest(chat.model, chat.prompt)}"
-    taste = 2 * _fraction("taste", chat.model, chat.prompt) - 1
-    position = _fraction("quality", chat.subject) + _DEVIATION * taste
+        return f"This text was made up in place of {model}: {_digest(model, prompt)}"
+    responses = _RESPONSE.findall(prompt)  # the last: instructions show what the marks look like
+    subject = responses[-1][1].strip() if responses else prompt
+    taste = 2 * _fraction("taste", model, prompt) - 1
+    position = _fraction("quality", subject) + _DEVIATION * taste
     index = min(max(int(position * len(scores)), 0), len(scores) - 1)
-    if _BARE in chat.prompt:
+    if _BARE in prompt:
         return json.dumps(scores[index])
     return json.dumps({"rationale": _RATIONALE, "score": scores[index]})
 
 
-def _scores(chat: Chat) -> Sequence[object]:
+def _scores(prompt: str, schema: Mapping[str, Any]) -> Sequence[object]:
     """Return the scores that a schema or else a prompt allows, lowest first; none if none."""
-    schema = (chat.schema or {}).get("properties", {}).get("score")
-    if schema is None:
-        if listed := _LISTED.search(chat.prompt):
-            return [json.loads(score) for score in listed[1].split(", ")]
-        bounds = _SCALE.search(chat.prompt)
+    score = schema.get("properties", {}).get("score")
+    if score is None:
+        if listed := _LISTED.search(prompt):
+            return [json.loads(value) for value in listed[1].split(", ")]
+        bounds = _SCALE.search(prompt)
         if bounds is None:
             return []
-        schema = {}
-    elif "enum" in schema:
-        return list(schema["enum"])
+        score = {}
+    elif "enum" in score:
+        return list(score["enum"])
     else:
-        bounds = _RANGE.search(schema.get("description", ""))
+        bounds = _RANGE.search(score.get("description", ""))
     low, high = map(float, bounds.groups()) if bounds else (0.0, 1.0)
-    low, high = schema.get("minimum", low), schema.get("maximum", high)
+    low, high = score.get("minimum", low), score.get("maximum", high)
     return [round(low + (high - low) * step / _N_STEPS, 9) for step in range(_N_STEPS + 1)]
 
 
-def _chat(body: Mapping[str, Any]) -> Chat:
-    """Return a request in either protocol."""
+def _chat(body: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
+    """Return the model, prompt and schema of a request in either protocol."""
     openai_form = (body.get("response_format") or {}).get("json_schema")
     form = openai_form or (body.get("output_config") or {}).get("format") or {}
     contents = [body.get("system", ""), *(message["content"] for message in body["messages"])]
@@ -174,43 +169,34 @@ def _chat(body: Mapping[str, Any]) -> Chat:
         "\n".join(block["text"] for block in content) if isinstance(content, list) else str(content)
         for content in contents
     )
-    responses = _RESPONSE.findall(prompt)  # the last: instructions show what the marks look like
-    subject = responses[-1][1].strip() if responses else prompt
-    return Chat(str(body["model"]), prompt, subject, form.get("schema"))
+    return str(body["model"]), prompt, form.get("schema") or {}
 
 
-def _openai_reply(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
-    n_input, n_output = _n_tokens(chat.prompt), _n_tokens(text)
+def _reply(path: str, model: str, prompt: str, text: str) -> dict[str, object]:
+    """Return a reply in the protocol of a path."""
+    name = _digest(model, prompt)[:24]
+    n_input, n_output = (-(-len(part) // _CHARACTERS_PER_TOKEN) for part in (prompt, text))
+    if path == _ANTHROPIC:
+        return {
+            "id": f"msg_{name}",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": n_input, "output_tokens": n_output},
+        }
     message = {"role": "assistant", "content": text, "refusal": None}
     usage = {"prompt_tokens": n_input, "completion_tokens": n_output}
     return {
-        "id": f"chatcmpl-{reply_id}",
+        "id": f"chatcmpl-{name}",
         "object": "chat.completion",
         "created": int(time.time()),
-        "model": chat.model,
+        "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": usage | {"total_tokens": n_input + n_output},
     }
-
-
-def _anthropic_reply(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
-    return {
-        "id": f"msg_{reply_id}",
-        "type": "message",
-        "role": "assistant",
-        "model": chat.model,
-        "content": [{"type": "text", "text": text}],
-        "stop_reason": "end_turn",
-        "stop_sequence": None,
-        "usage": {"input_tokens": _n_tokens(chat.prompt), "output_tokens": _n_tokens(text)},
-    }
-
-
-_REPLIES: Final = {"/v1/chat/completions": _openai_reply, "/v1/messages": _anthropic_reply}
-
-
-def _n_tokens(text: str) -> int:
-    return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
 def _fraction(*parts: str) -> float:

@@ -20,12 +20,7 @@ from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
 from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter, loop_time
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
-from eval_assets.judges.calling.requests import (
-    Message,
-    ModelRequest,
-    Outcome,
-    RequestFailed,
-)
+from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.clients import Connections
 from eval_assets.ledger import CallSubject, EndpointMemory, Reply, Status
 

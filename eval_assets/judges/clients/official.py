@@ -10,12 +10,7 @@ from typing import Any, ClassVar
 import httpx2
 
 from eval_assets.config.models import Usage
-from eval_assets.judges.calling.requests import (
-    BatchResults,
-    ModelRequest,
-    Outcome,
-    RequestFailed,
-)
+from eval_assets.judges.calling.requests import BatchResults, ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.clients.failures import (
     failure_of,
     named,

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import sqlalchemy as sa
 
 from eval_assets.ledger import USABLE_SECONDS, RateLimits, Reply, ReplyStatus, Shard
-from eval_assets.store.ledger._tables import (
-    attempts,
-    batch_requests,
-    batches,
-    rates,
-    workers,
-)
+from eval_assets.store.ledger._tables import attempts, batch_requests, batches, rates, workers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

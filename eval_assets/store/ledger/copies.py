@@ -8,13 +8,7 @@ import sqlalchemy as sa
 
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.inputs import import_fingerprint, record_import
-from eval_assets.store.ledger._tables import (
-    attempts,
-    ledger_version,
-    metadata,
-    requests,
-    workers,
-)
+from eval_assets.store.ledger._tables import attempts, ledger_version, metadata, requests, workers
 from eval_assets.store.ledger.histories import HistoryTable, history_of, queries_of
 from eval_assets.store.schema import (
     columns_of,
