@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from eval_assets.judges.catalogue.models import KnownModel
-
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import json_option, print_json, print_table
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from eval_assets.config.models import Capabilities, Price
+    from eval_assets.judges.catalogue.models import Lifecycle
+
 COLUMNS = ("model", "family", "input", "cached", "output", "takes", "ends")
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """A model with its settings, its price on a day and its end."""
+
+    name: str
+    capabilities: Capabilities
+    lifecycle: Lifecycle
+    price: Price | None
 
 
 @click.command()
@@ -31,7 +45,6 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     `capabilities` in evaluation.yaml win over this table. A model without a price can be asked all
     the same, without a cap.
     """
-    from eval_assets.judges.catalogue.models import known_models
     from eval_assets.shown.blocks import text_table
 
     known = [
@@ -49,6 +62,35 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     print_table(text_table("Models", COLUMNS, rows, numbers=("input", "cached", "output")))
     click.echo(f"Prices: genai-prices {version('genai-prices')}")
     return DONE
+
+
+def known_models(*, on: date, names: Sequence[str]) -> list[KnownModel]:
+    """Return models with their prices of a day, by family and name.
+
+    They are those of the two vendors that have a price or an end. `names` are parts of names to
+    look for, and names of other vendors' models.
+    """
+    from eval_assets.judges.catalogue.models import (
+        capabilities_of,
+        lifecycle_of,
+        listed_models,
+        price_of,
+    )
+
+    listed = listed_models(on=on)
+    if names := [name.lower() for name in names]:
+        priced = {name for name in names if price_of(name, on=on, overrides={})}
+        listed = {name for name in listed if any(part in name for part in names)} | priced
+    models = [
+        KnownModel(
+            name=name,
+            capabilities=capabilities_of(name, overrides={}),
+            lifecycle=lifecycle_of(name, on=on),
+            price=price_of(name, on=on, overrides={}),
+        )
+        for name in listed
+    ]
+    return sorted(models, key=lambda model: (model.capabilities.family, model.name))
 
 
 def _row(model: KnownModel) -> tuple[str, ...]:

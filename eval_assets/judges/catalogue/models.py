@@ -32,16 +32,6 @@ class Lifecycle:
     ends_on: date | None
 
 
-@dataclass(frozen=True)
-class KnownModel:
-    """A model with its settings, its price on a day and its end."""
-
-    name: str
-    capabilities: Capabilities
-    lifecycle: Lifecycle
-    price: Price | None
-
-
 def capabilities_of(
     model: str, *, overrides: Mapping[str, Mapping[str, bool | str]], host: str = ""
 ) -> Capabilities:
@@ -123,16 +113,13 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
     )
 
 
-def known_models(*, on: date, names: Iterable[str]) -> list[KnownModel]:
-    """Return models with their prices of a day, by family and name.
-
-    They are those of the two vendors that have a price or an end. `names` are parts of names to
-    look for, and names of other vendors' models.
-    """
+def listed_models(*, on: date) -> set[str]:
+    """Return the models of the two vendors that have a price on a day, or an end."""
     from genai_prices.data import providers
 
     sold = {model.id for of in providers if of.id in VENDORS for model in of.models}
-    listed = _table()["retirements"].keys() | {
+    ends: Mapping[str, date] = _table()["retirements"]
+    return ends.keys() | {
         name
         for name in sold
         # Others are patterns of names, or neither read nor write text.
@@ -140,19 +127,6 @@ def known_models(*, on: date, names: Iterable[str]) -> list[KnownModel]:
         and capabilities_of(name, overrides={}).family != UNKNOWN_FAMILY
         and price_of(name, on=on, overrides={})
     }
-    if names := [name.lower() for name in names]:
-        priced = {name for name in names if price_of(name, on=on, overrides={})}
-        listed = {name for name in listed if any(part in name for part in names)} | priced
-    models = [
-        KnownModel(
-            name=name,
-            capabilities=capabilities_of(name, overrides={}),
-            lifecycle=lifecycle_of(name, on=on),
-            price=price_of(name, on=on, overrides={}),
-        )
-        for name in listed
-    ]
-    return sorted(models, key=lambda model: (model.capabilities.family, model.name))
 
 
 def lifecycle_of(model: str, *, on: date) -> Lifecycle:

@@ -1,10 +1,13 @@
 """`eval-assets models`."""
 
 import json
+from datetime import date
 
 from click.testing import CliRunner
 
-from eval_assets.cli.models import models
+from eval_assets.cli.models import known_models, models
+
+TODAY = date(2026, 11, 21)
 
 
 def printed(*arguments: str) -> str:
@@ -39,3 +42,13 @@ def test_json_holds_everything_that_is_known() -> None:
     (result,) = json.loads(printed("gpt-6-luna", "--json"))
     assert result["price"]["cache_write_usd"] == 0.125
     assert result["capabilities"]["max_tokens_name"] == "max_completion_tokens"
+
+
+def test_models_with_a_price_or_an_end_are_listed_and_others_by_their_full_name() -> None:
+    listed = {model.name: model for model in known_models(on=TODAY, names=())}
+    assert listed["gpt-4o-2024-08-06"].price == listed["gpt-4o"].price
+    assert listed["claude-haiku-5-5"].price
+    assert listed["claude-2.1"].lifecycle.state == "retired"
+    assert "gemini-3.5-flash" not in listed
+    named = known_models(on=TODAY, names=["GPT-6-luna", "gemini-3.5-flash", "ours"])
+    assert [model.name for model in named] == ["gemini-3.5-flash", "gpt-6-luna"]

@@ -9,7 +9,6 @@ from genai_prices import wait_prices_updated_sync
 from eval_assets.config.models import Price, Usage, cost_usd
 from eval_assets.judges.catalogue.models import (
     capabilities_of,
-    known_models,
     lifecycle_of,
     price_of,
     shared_family,
@@ -99,16 +98,6 @@ def test_the_current_models_of_both_vendors_have_a_price() -> None:
                "claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-4-5-20251001"]  # fmt: skip
     for model in current:
         assert price_of(model, on=TODAY, overrides={}) is not None, model
-
-
-def test_models_with_a_price_or_an_end_are_listed_and_others_by_their_full_name() -> None:
-    models = {model.name: model for model in known_models(on=TODAY, names=())}
-    assert models["gpt-4o-2024-08-06"].price == models["gpt-4o"].price
-    assert models["claude-haiku-5-5"].price
-    assert models["claude-2.1"].lifecycle.state == "retired"
-    assert "gemini-3.5-flash" not in models
-    named = known_models(on=TODAY, names=["GPT-6-luna", "gemini-3.5-flash", "ours"])
-    assert [model.name for model in named] == ["gemini-3.5-flash", "gpt-6-luna"]
 
 
 def test_a_server_that_takes_less_is_known_by_its_host() -> None:

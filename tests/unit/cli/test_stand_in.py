@@ -9,6 +9,7 @@ from typing import Any, get_args
 import httpx2
 import pytest
 
+from eval_assets.cli.fake_provider import StandIn
 from eval_assets.config.judges import Vendor
 from eval_assets.judges.calling.requests import (
     Endpoint,
@@ -20,7 +21,6 @@ from eval_assets.judges.calling.requests import (
 from eval_assets.judges.clients import connect
 from eval_assets.judges.prompts.prompt import verdict_schema
 from eval_assets.judges.replies import parse_reply
-from eval_assets.judges.stand_in import StandIn
 from eval_assets.ledger import Reply
 from eval_assets.scale import Scale
 
