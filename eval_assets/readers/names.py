@@ -118,65 +118,6 @@ _METRIC = re.compile(
 _SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
 _HUMAN = re.compile(rf"{_words('human').pattern}|^(dr|prof|mr|mrs|ms|herr|frau)_\w")
 _GIVEN = _words("given")
-
-_PERSON = re.compile(
-    r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level)$"
-)
-"""How headers end that tell something of a rater, as user_language does."""
-
-_OF_STUDY = re.compile(
-    r"(^|_)(collector|study|survey|batch|project|campaign|experiment|hit_?type|network)(_?id)?$"
-)
-"""How headers end that name what all items belong to."""
-
-_NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
-_NOT_OF_ROLE = {
-    Role.RATING: IDENTIFIER,
-    Role.RATER: _OF_PERSON,
-    Role.ITEM: _OF_STUDY,
-    Role.FLAG: re.compile(r"_by$"),  # labelled_by
-}
-"""Endings of headers that have the name of a role, and another one."""
-
-_MODEL = re.compile(
-    r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
-    r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
-    r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
-    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
-    r"|\be-?rater\b",
-    re.IGNORECASE,
-)
-_FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
-"""First names that models share, before a last name: Claude Dupont is a person."""
-
-_NO_LAST_NAME = re.compile(
-    r"opus|sonnet|haiku|instant|code|pro|mini|nano|micro|lite|premier|large|medium|small|tiny|nemo"
-    r"|next|it|chat|base|thinking|reasoning|api|ai|judge|llm|model",
-    re.IGNORECASE,
-)
-
-_JUDGE = _words("judge")
-_PROGRAM = re.compile(
-    r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline)"
-    r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
-    re.IGNORECASE,
-)
-_METRIC = re.compile(
-    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
-    r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
-    r"([_\d]|l$|l_?sum|$)"
-)
-_SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
-_HUMAN = re.compile(
-    r"(^|_)(humans?|person|people|experts?|author|annotator|crowd|worker|manual|user"
-    r"|rater|reviewer|turker|student|ours|sme"
-    r"|coder|assessor|teacher|tutor|examiner|moderator|physician|doctor|clinician|radiologist"
-    r"|pathologist|lawyer|linguist|lehrer(in)?|tutorin|pr\w{1,2}fer(in)?|gutachter(in)?"
-    r"|bewerter(in)?|evaluateur|evaluador|correcteur)(_|$|\d)|^(dr|prof|mr|mrs|ms|herr|frau)_\w"
-)
-_GIVEN = re.compile(
-    r"(^|_)(labels?|gold|ground_truth|truth|reference|expected|adjudicated)(_|$|\d)"
-)
 """Words for what people said, unless a judge is named beside them: judge_label."""
 
 _PERSON = re.compile(
