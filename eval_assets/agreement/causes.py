@@ -1,12 +1,13 @@
-"""Why people disagree: one rates higher than another, or two values are not told apart."""
+"""Why people disagree: a rater is stricter or deviates, or two values are not told apart."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.stats import RatingPatterns
+from eval_assets.scale import Level
+from eval_assets.stats import RatingPatterns, krippendorff_alpha
 from eval_assets.stats.equal_quality import without_severity
 
 _FEWEST_SHARED, _FEWEST_DIFFERING = 10, 20
@@ -23,6 +24,10 @@ _LEAST_MIXED = 1 / 2
 
 _MOST_VALUES = 11
 
+_FEWEST_RATERS, _MOST_RATERS, _LEAST_GAIN = 3, 12, 0.2
+"""Of so many raters one may be the cause, if alpha is so much higher without them (choices). Of two
+nobody can tell which; among many, one hardly counts. Noise of equal raters gains less."""
+
 
 @dataclass(frozen=True)
 class SeverityGap:
@@ -34,6 +39,14 @@ class SeverityGap:
 
 
 @dataclass(frozen=True)
+class DeviatingRater:
+    """The one rater without whom the others agree, with their alpha."""
+
+    rater: str
+    alpha: float
+
+
+@dataclass(frozen=True)
 class MixedValues:
     """Two values, and the share of differing pairs of ratings that they are."""
 
@@ -41,14 +54,31 @@ class MixedValues:
     share: float
 
 
-Cause = SeverityGap | MixedValues
+Cause = SeverityGap | DeviatingRater | MixedValues
 
 
 def cause_of_disagreement(
-    question: RubricQuestion, ratings: LongRatings, patterns: RatingPatterns
+    question: RubricQuestion,
+    ratings: LongRatings,
+    patterns: RatingPatterns,
+    *,
+    level: Level,
+    limit: float,
 ) -> Cause | None:
-    """Return what most of the disagreement comes from; None if nothing stands out."""
-    return _severity_gap(question, ratings.shared()) or _mixed_values(question, patterns)
+    """Return what most of the disagreement comes from; None if nothing stands out.
+
+    Args:
+        question: The question.
+        ratings: All ratings of it.
+        patterns: The same.
+        level: Level of alpha.
+        limit: Alpha from which on people agree.
+    """
+    return (
+        _severity_gap(question, ratings.shared())
+        or _deviating_rater(ratings, patterns, level=level, limit=limit)
+        or _mixed_values(question, patterns)
+    )
 
 
 def _severity_gap(question: RubricQuestion, ratings: LongRatings) -> SeverityGap | None:
@@ -78,6 +108,29 @@ def _severity_gap(question: RubricQuestion, ratings: LongRatings) -> SeverityGap
     if points < _LEAST_GAP * (question.scale.high - question.scale.low):
         return None
     return SeverityGap(ratings.rater_ids[lenient], ratings.rater_ids[strict], points)
+
+
+def _deviating_rater(
+    ratings: LongRatings, patterns: RatingPatterns, *, level: Level, limit: float
+) -> DeviatingRater | None:
+    n_of_rater = np.bincount(ratings.shared().rater, minlength=len(ratings.rater_ids))
+    if not _FEWEST_RATERS <= np.count_nonzero(n_of_rater) <= _MOST_RATERS:
+        return None
+    least = max(limit, krippendorff_alpha(patterns, level=level) + _LEAST_GAIN)
+    deviating = []
+    for rater in np.flatnonzero(n_of_rater >= _FEWEST_SHARED).tolist():
+        is_kept = ratings.rater != rater
+        rest = replace(
+            ratings,
+            unit=ratings.unit[is_kept],
+            rater=ratings.rater[is_kept],
+            value=ratings.value[is_kept],
+        )
+        if len(np.unique(rest.shared().unit)) >= _FEWEST_DIFFERING:
+            alpha = krippendorff_alpha(rest.patterns(), level=level)
+            if alpha >= least:
+                deviating.append(DeviatingRater(ratings.rater_ids[rater], alpha))
+    return deviating[0] if len(deviating) == 1 else None
 
 
 def _mixed_values(question: RubricQuestion, patterns: RatingPatterns) -> MixedValues | None:

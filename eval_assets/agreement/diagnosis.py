@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eval_assets.agreement.causes import DeviatingRater
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.wording import counted, listed, or_none, percent_text
+from eval_assets.wording import counted, figure_text, listed, or_none, percent_text
 
 Floats = NDArray[np.float64]
 
@@ -80,6 +81,7 @@ class Diagnosis:
         pairs: Pairs of ratings of one response by their values, each in both directions; the pairs
             of a response with m ratings weigh 1 / (m - 1). Krippendorff's matrix of coincidences.
         responses: Those of `label_disagreements`, worst first.
+        deviating: The one rater without whom the others agree; None if there is none.
     """
 
     question: RubricQuestion
@@ -87,6 +89,7 @@ class Diagnosis:
     pairs: Floats
     raters: tuple[RaterUse, ...]
     responses: tuple[DisputedResponse, ...]
+    deviating: DeviatingRater | None = None
 
     @property
     def values(self) -> list[str]:
@@ -114,6 +117,12 @@ class Diagnosis:
         different = np.triu(self.pairs, 1)
         if self.n_shared < FEWEST_SHARED or not different.any():
             return
+        if self.deviating is not None:
+            name, alpha = self.deviating.rater, figure_text(self.deviating.alpha)
+            yield Observation(
+                f"without {name} the others agree, alpha {alpha}",
+                f"Go through examples of each score with {name}",
+            )
         low, high = np.unravel_index(different.argmax(), different.shape)
         total, names = self.pairs.sum(axis=1), self.values
         # From the rarer value, which the other one replaces more often.

@@ -140,7 +140,9 @@ def label_agreement(
             patterns, alpha, level=level, limit=minimums["human_alpha"]
         ),
         counts=_counts(question, ratings),
-        cause=cause_of_disagreement(question, ratings, patterns),
+        cause=cause_of_disagreement(
+            question, ratings, patterns, level=level, limit=minimums["human_alpha"]
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -36,10 +37,13 @@ def why(question: str | None, data: Path, database: str | None, *, as_json: bool
     Prints which values raters mix up, how severe each rater is and how they use the scale, and the
     responses whose ratings lie farthest apart.
     """
+    from eval_assets.agreement.causes import DeviatingRater
+    from eval_assets.agreement.label_agreement import label_agreement
     from eval_assets.cli.results import why_stale
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
     from eval_assets.store.diagnosis import diagnosis
+    from eval_assets.store.ratings import human_ratings
 
     evaluation = read_evaluation(data)
     declared = question_of(evaluation, question)
@@ -47,7 +51,10 @@ def why(question: str | None, data: Path, database: str | None, *, as_json: bool
     if not path.exists():
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
-        result = diagnosis(connection, declared)
+        ratings = human_ratings(connection, evaluation).ratings[declared.id]
+        cause = label_agreement(declared, ratings, evaluation.gates).cause
+        deviating = cause if isinstance(cause, DeviatingRater) else None
+        result = replace(diagnosis(connection, declared), deviating=deviating)
         stale = why_stale(connection, evaluation)
     if stale:
         click.echo(stale, err=as_json)

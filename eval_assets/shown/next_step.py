@@ -7,7 +7,7 @@ from enum import StrEnum
 from shlex import join
 
 from eval_assets.agreement.assessment import Assessment
-from eval_assets.agreement.causes import MixedValues, SeverityGap
+from eval_assets.agreement.causes import DeviatingRater, MixedValues, SeverityGap
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.judge_comparison import (
@@ -44,6 +44,7 @@ class Action(StrEnum):
     RATE_TWICE = "rate_twice"
     VARY = "vary"
     REVISE_QUESTION = "revise_question"
+    INSTRUCT_RATER = "instruct_rater"
     DISCUSS = "discuss"
     RATE_MORE = "rate_more"
     SCORE = "score"
@@ -99,6 +100,8 @@ def folder_command(step: NextStep, evaluation: Evaluation) -> str:
             words += ["--raters-per-response", "2"]
         case Action.REVISE_QUESTION:
             words = ["rubric", "draft", step.question]
+        case Action.INSTRUCT_RATER:
+            words = ["why", step.question]
         case Action.USE_JUDGE:
             words = ["certificates"]
         case Action.SCORE if not evaluation.judges:
@@ -163,8 +166,9 @@ def next_step(
             revision = _revision(labels, words) or (
                 f"Rewrite the {questions} with an example for each score"
             )
+            is_of_rater = isinstance(labels.cause, DeviatingRater)
             return NextStep(
-                Action.REVISE_QUESTION,
+                Action.INSTRUCT_RATER if is_of_rater else Action.REVISE_QUESTION,
                 f"{revision}{several}; then have {count_text(n)} new {words.items} rated.",
                 n,
                 f"new {words.items}",
@@ -260,9 +264,12 @@ def _settle_labels(
 
 def _revision(labels: LabelAgreement, words: Words) -> str:
     """Return what removes the cause of most disagreement; empty if no cause stands out."""
-    if labels.alpha.high < _CONTRADICTION:
+    is_of_rater = isinstance(labels.cause, DeviatingRater)
+    if labels.alpha.high < _CONTRADICTION and not is_of_rater:
         return "Check whether a person reads the scale in reverse, and if so have them rate again"
     match labels.cause:
+        case DeviatingRater(rater):
+            return f"Go through examples of each score with {shortened(rater, _LONGEST_NAME)}"
         case SeverityGap(lenient, strict):
             names = (shortened(name, _LONGEST_NAME) for name in (lenient, strict))
             return f"Have {' and '.join(names)} agree on an example for each score"

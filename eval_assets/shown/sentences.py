@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval_assets.agreement.causes import Cause, MixedValues
+from eval_assets.agreement.causes import Cause, DeviatingRater, MixedValues
 from eval_assets.agreement.judge_comparison import (
     MARGIN,
     HeldOutTest,
@@ -261,6 +261,9 @@ def cause_text(question: RubricQuestion, cause: Cause, words: Words) -> str:
     if isinstance(cause, MixedValues):
         low, high = (words.rated(question, value) for value in cause.values)
         return f"{percent_text(cause.share)} of disagreements are between {low} and {high}"
+    if isinstance(cause, DeviatingRater):
+        rater = shortened(cause.rater, _LONGEST_NAME)
+        return f"Without {rater} the others agree: alpha {figure_text(cause.alpha)}"
     lenient, strict = (shortened(of, _LONGEST_NAME) for of in (cause.lenient, cause.strict))
     if question.scale.is_binary:
         value = words.rated(question, 1.0)

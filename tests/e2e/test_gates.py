@@ -10,6 +10,7 @@ from tests.e2e.conftest import (
     BASE,
     EQUAL,
     N_RESPONSES,
+    OPPOSED,
     OPPOSING,
     SAMPLE,
     Evaluated,
@@ -329,6 +330,19 @@ def test_a_minimum_that_is_lowered_opens_the_gate_at_once(closed_folder: Evaluat
 
     assert closed_folder.materialize("judge_splits").success
     assert closed_folder.splits() == BOTH
+
+
+def test_the_rater_without_whom_the_others_agree_is_named(new_folder: Evaluated) -> None:
+    """Rewriting the question would change nothing."""
+    ratings = (*AGREEING, OPPOSED)
+    new_folder.label({"clarity": ratings, "depth": ratings})
+
+    shown = new_folder.call("run")
+    assert shown.returncode == 3
+    assert "Go through examples of each score with r3, clarity first" in shown.stdout
+    assert "rubric draft" not in shown.stdout
+    diagnosis = new_folder.call("why", "clarity").stdout
+    assert diagnosis.startswith("clarity: without r3 the others agree, alpha 0.9")
 
 
 def test_ratings_that_are_all_equal_are_not_evaluable(new_folder: Evaluated) -> None:

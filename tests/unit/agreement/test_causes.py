@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from eval_assets.agreement.causes import Cause, MixedValues, SeverityGap, cause_of_disagreement
+from eval_assets.agreement.causes import (
+    Cause,
+    DeviatingRater,
+    MixedValues,
+    SeverityGap,
+    cause_of_disagreement,
+)
 from eval_assets.scale import LIKERT5, Level, Scale
+from eval_assets.stats import krippendorff_alpha
 from tests.unit.shown.studies import PASS_FAIL, Floats, binary, lenient, question, rated
 
 CLASSES = Scale.from_words("billing", "bug", "praise", "other")
@@ -12,7 +19,9 @@ CLASSES = Scale.from_words("billing", "bug", "praise", "other")
 
 def cause(ratings: Floats, *, scale: Scale = LIKERT5, level: Level = "ordinal") -> Cause | None:
     of = question(ratings, scale=scale, level=level)
-    return cause_of_disagreement(of.question, of.people, of.people.patterns())
+    return cause_of_disagreement(
+        of.question, of.people, of.people.patterns(), level=level, limit=0.667
+    )
 
 
 @pytest.mark.parametrize(("noise", "raters"), [(0.2, 2), (0.5, 2), (0.5, 3)])
@@ -39,6 +48,31 @@ def test_a_rater_of_two_classes_who_passes_more_is_named() -> None:
     assert isinstance(result, SeverityGap)
     assert (result.lenient, result.strict) == ("anna", "ben")
     assert result.points == pytest.approx(np.ptp(ratings.mean(axis=0)))
+
+
+@pytest.mark.parametrize("deviation", ["random", "reversed", "constant"])
+def test_the_one_rater_without_whom_the_others_agree_is_named(deviation: str) -> None:
+    ratings, _ = rated(60, 0.3, raters=3)
+    values = {
+        "random": np.random.default_rng(7).permutation(ratings[:, 1]),
+        "reversed": 6 - ratings[:, 1],
+        "constant": np.full(60, 3.0),
+    }
+    rest = krippendorff_alpha(ratings[:, [0, 2]], level="ordinal")
+    ratings[:, 1] = values[deviation]
+
+    assert rest > 0.667
+    result = cause(ratings)
+    assert isinstance(result, DeviatingRater)
+    assert result.rater == "ben"
+    assert result.alpha == pytest.approx(rest)
+    of_two = cause(ratings[:, :2])  # nobody can tell which
+    assert not isinstance(of_two, DeviatingRater)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_rater_deviates_where_all_are_as_uncertain(seed: int) -> None:
+    assert not isinstance(cause(rated(40, 0.9, raters=3, seed=seed)[0]), DeviatingRater)
 
 
 def test_few_shared_responses_have_no_cause() -> None:

@@ -145,7 +145,7 @@ def test_next_step_fits_what_is_lacking(screens: dict[str, Screen], name: str) -
     assert step.number is None or step.number > 0
     assert (step.action is Action.USE_JUDGE) == (labels is Verdict.PASS and bool(passing))
     if labels is Verdict.FAIL:
-        assert step.action is Action.REVISE_QUESTION
+        assert step.action in {Action.REVISE_QUESTION, Action.INSTRUCT_RATER}
     if labels is Verdict.NOT_MEASURED:
         assert step.action in {Action.RATE_TWICE, Action.VARY}
     if labels is Verdict.PASS and screen.judges and not passing:
