@@ -453,8 +453,10 @@ class ItemRows:
         margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
         k = int(not chosen <= set(parts[0]) if chosen else margins[0] < margins[1])
         are_people = any(who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k])
-        if are_people and not chosen:
-            return []  # human_1, human_2 and model_1 are not questions
+        owners = sorted(who(of).name for of in parts[k])
+        are_numbered = owners == ["HUMAN", "JUDGE"] and all(map(str.isdigit, parts[1 - k]))
+        if (are_people or are_numbered) and not chosen:
+            return []  # human_1, human_2, llm_1 and llm_2 are not questions
         return [
             RatedColumn(
                 column,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -87,8 +87,10 @@ def readings_of_rating_rows(
     table: CodedTable, columns: Sequence[CodedColumn], not_read: dict[str, str], choices: Choices
 ) -> Iterator[Reading]:
     """Yield a reading for each column that may name the raters of rows."""
-    for rater in _rater_candidates(table, columns, choices):
-        reading = _RatingRows(table, list(columns), rater, choices, dict(not_read)).reading()
+    for candidate in _rater_candidates(table, columns, choices):
+        rater = _with_machines(candidate, table.columns)
+        rest = [rater if column is candidate else column for column in columns]
+        reading = _RatingRows(table, rest, rater, choices, dict(not_read)).reading()
         if reading is not None:
             yield reading
 
@@ -674,24 +676,40 @@ def judges_by_kind(columns: Iterable[CodedColumn], rater: CodedColumn) -> frozen
         >>> judges_by_kind([CodedColumn.of("is_llm", ["false", "true", "false"])], rater)
         frozenset({'r3'})
     """
+    for _, is_machine in _machine_rows(columns):
+        judges, people = (
+            {rater.values[code] for code in np.unique(rater.codes[rows & rater.has_cell])}
+            for rows in (is_machine, ~is_machine)
+        )
+        if judges and not judges & people:
+            return frozenset(judges)
+    return frozenset()
+
+
+def _machine_rows(
+    columns: Iterable[CodedColumn],
+) -> Iterator[tuple[CodedColumn, npt.NDArray[np.bool_]]]:
+    """Yield each column that tells machines from people, and whether each row is a machine's."""
     for column in columns:
         words = [value.casefold() for value in column.values]
         if len(words) < 2:
             continue
         if _OF_MACHINE.search(plain(column.name)):
-            machines = [word in _TRUE for word in words]
+            yield column, np.append([word in _TRUE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
-            machines = [word in _MACHINES for word in words]
-        else:
-            continue
-        is_machine = np.append(machines, False)[column.codes] & rater.has_cell
-        judges, people = (
-            {rater.values[code] for code in np.unique(rater.codes[rows])}
-            for rows in (is_machine, ~is_machine & rater.has_cell)
-        )
-        if judges and not judges & people:
-            return frozenset(judges)
-    return frozenset()
+            yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
+
+
+def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedColumn:
+    """Return a column of raters in which machines without a name are called by their kind."""
+    for column, is_machine in _machine_rows(columns):
+        rows = np.flatnonzero(is_machine & ~rater.has_cell)
+        kinds = {column.values[code] for code in np.unique(column.codes[rows])}
+        if len(kinds) == 1 and who(kind := kinds.pop()) is Who.JUDGE:
+            codes = rater.codes.copy()
+            codes[rows] = len(rater.values)
+            return replace(rater, codes=codes, values=[*rater.values, kind])
+    return rater
 
 
 _OF_RATER = "equal in all ratings of a rater: an attribute"

@@ -676,3 +676,49 @@ def test_names_that_no_list_holds_are_raters(tmp_path: Path, names: list[str]) -
 
     assert set(tables.ratings["rater"]) == set(names)
     assert not tables.alternatives
+
+
+def test_numbers_after_human_and_llm_are_members(tmp_path: Path) -> None:
+    names = ["human_1", "human_2", "llm_1", "llm_2"]
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], JUDGE[i], 6 - JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", *names], *rows))
+
+    assert set(tables.ratings["rater"]) == {"human_1", "human_2"}
+    assert set(tables.scores["judge"]) == {"llm_1", "llm_2"}
+    assert len(tables.questions) == 1
+
+
+@pytest.mark.parametrize("marks", ["✗✓", "❌✅"])
+def test_marks_are_ordered(tmp_path: Path, marks: str) -> None:
+    rows = [[i, *(marks[PEOPLE[i, r] > 2] for r in ("anna", "ben"))] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["case", "Maria", "Tom"], *rows))
+
+    assert tables.questions[0].scale.words == tuple(marks)
+
+
+def test_score_of_a_model_stands_beside_its_question(tmp_path: Path) -> None:
+    rows = [[i, r, f"{20 * PEOPLE[i, r]}%", f"{20 * JUDGE[i]}%"] for i in ITEMS for r in RATERS]
+
+    tables = read(tmp_path, "a.csv", table(["doc", "rater", "relevance", "model_relevance"], *rows))
+
+    assert set(tables.scores["judge"]) == {"model_relevance"}
+
+
+def test_machine_without_a_name_is_called_by_its_kind(tmp_path: Path) -> None:
+    rows = [
+        {
+            "span_id": i,
+            "annotations": [
+                {"annotator_kind": "LLM", "score": JUDGE[i], "user_id": None},
+                *({"annotator_kind": "HUMAN", "score": PEOPLE[i, r], "user_id": r} for r in RATERS),
+            ],
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "spans.jsonl", lines(rows))
+
+    assert set(tables.scores["judge"]) == {"LLM"}
+    assert set(tables.ratings["rater"]) == set(RATERS)
