@@ -73,7 +73,7 @@ def rating_matrices(records: Records) -> dict[str, Floats]:
 def human_agreement_by_question(
     records: Records,
     *,
-    scale: Scale | None = None,
+    scale: Scale | Mapping[str, Scale] | None = None,
     low: float | None = None,
     high: float | None = None,
 ) -> dict[str, float]:
@@ -81,7 +81,7 @@ def human_agreement_by_question(
 
     Args:
         records: Annotation records, as `rating_matrices` takes them.
-        scale: The declared scale of all questions; or its ends:
+        scale: The declared scale of all questions, or that of each; or the ends of the only one:
         low: Lowest value of the declared scale.
         high: Highest value of the declared scale.
 
@@ -89,7 +89,7 @@ def human_agreement_by_question(
         A^HH in [0, 1] by question; NaN if no response has two ratings.
 
     Raises:
-        ValueError: As `rating_matrices` and `human_agreement`.
+        ValueError: As `rating_matrices` and `human_agreement`, and for a question without a scale.
 
     References:
         Patwardhan et al. (2025), GDPval, arXiv:2510.04374.
@@ -102,9 +102,13 @@ def human_agreement_by_question(
         >>> human_agreement_by_question(records, low=1, high=5)
         {'tone': 0.75}
     """
+    matrices = rating_matrices(records)
+    scales = scale if isinstance(scale, Mapping) else dict.fromkeys(matrices, scale)
+    if unscaled := [question for question in matrices if question not in scales]:
+        raise ValueError(f"scale must hold every question, got none for {', '.join(unscaled)}")
     return {
-        question: human_agreement(matrix, scale=scale, low=low, high=high)
-        for question, matrix in rating_matrices(records).items()
+        question: human_agreement(matrix, scale=scales[question], low=low, high=high)
+        for question, matrix in matrices.items()
     }
 
 

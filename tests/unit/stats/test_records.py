@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.scale import LIKERT5
+from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.stats import human_agreement, human_agreement_by_question, rating_matrices
 
 LONG: list[dict[str, object]] = [
@@ -39,6 +39,19 @@ def test_a_frame_and_workshop_records_give_the_same_figures() -> None:
     assert math.isnan(by_question["r"])
     other = human_agreement_by_question(workshop, low=1, high=5)
     assert other == pytest.approx(by_question, nan_ok=True)
+
+
+def test_each_question_has_its_declared_scale() -> None:
+    """Two adjacent ratings of two values disagree, on five they nearly agree."""
+    records: list[dict[str, object]] = [
+        {"trace_id": "t", "user_id": "x", "ratings": {"tone": 4, "right": 0}},
+        {"trace_id": "t", "user_id": "y", "ratings": {"tone": 5, "right": 1}},
+    ]
+    scales = {"tone": LIKERT5, "right": BINARY}
+
+    assert human_agreement_by_question(records, scale=scales) == {"tone": 0.75, "right": 0.0}
+    with pytest.raises(ValueError, match="scale must hold every question, got none for right"):
+        human_agreement_by_question(records, scale={"tone": LIKERT5})
 
 
 def test_records_without_a_question_have_an_empty_name() -> None:
