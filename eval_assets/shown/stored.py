@@ -129,7 +129,7 @@ def _summary(source: StoredFigures) -> Section | None:
 
 def _severity(source: StoredFigures) -> Section | None:
     """Return each rater's mean distance from the others, question by question."""
-    plots, named = [], []
+    plots, named, most_shared = [], [], 0
     several = len(source.evaluation.rubric) > 1
     for question in source.evaluation.rubric:
         if not question.has_order:
@@ -140,7 +140,7 @@ def _severity(source: StoredFigures) -> Section | None:
             is_severity = of["question_id"] == question.id and of["measure"] == "severity"
             if not is_severity or of["value"] is None:
                 continue
-            points = span * float(of["value"])
+            points, most_shared = span * float(of["value"]), max(most_shared, of["n"])
             is_marked = abs(of["value"]) >= _LEAST_SEVERITY and of["n"] >= _FEWEST_SHARED
             remark = ("lenient" if points > 0 else "strict") if is_marked else ""
             rows.append(Row(of["rater_id"], points, signed_text(points), remark=remark))
@@ -155,6 +155,8 @@ def _severity(source: StoredFigures) -> Section | None:
     if not plots:
         return None
     finding = "nobody is more than 5 % of the scale from the others"
+    if most_shared < _FEWEST_SHARED:
+        finding = "too few responses of two raters to tell"
     if named:
         lenient = max(named, key=lambda of: (of[1].value > 0, of[0]))
         strict = max(named, key=lambda of: (of[1].value < 0, of[0]))
@@ -169,7 +171,7 @@ def _severity(source: StoredFigures) -> Section | None:
         finding = ", ".join(parts)
     note = (
         "Each rater against the others on the same responses, in points of the scale. Marked: at "
-        "least 5 % of the scale off."
+        f"least 5 % of the scale off on {_FEWEST_SHARED} responses or more."
     )
     return Section("severity", "Severity by rater", finding, (*plots, Texts((note,))))
 

@@ -196,6 +196,14 @@ def test_severity_names_the_strict_and_the_lenient() -> None:
     ]
 
 
+def test_severity_of_few_shared_responses_is_not_called_small() -> None:
+    rater = {"question_id": "clarity", "measure": "severity", "advice": "", "n": 3}
+    rows = [rater | {"rater_id": "ann", "value": 0.4}, rater | {"rater_id": "bo", "value": -0.4}]
+    part = section("severity", report(figures=stored(label_quality=rows)))
+
+    assert part.finding == "too few responses of two raters to tell"
+
+
 def test_bias_is_named_where_it_is_shown_and_labels_do_not_fail() -> None:
     assert section("bias", report()).finding == "gpt favours fern"
     names = {part.name for part in report(shown(*STUDIES[11].questions())).sections}
