@@ -76,7 +76,7 @@ from eval_assets.store.summaries import (
 )
 from eval_assets.wording import or_none, signed_text
 
-_MOST_SHOWN = 50
+_MOST_SHOWN, _MOST_LOGGED = 50, 20
 
 logger = logging.getLogger(__name__)
 
@@ -131,14 +131,14 @@ def judge_agreement(folder: EvaluationFolder) -> Metadata:
             replace_figures(connection, JudgeFigures, measures.agreement)
             append_figure_frame(connection, JudgeFigures, measures.by_response)
             replace_figures(connection, LeaveOneJudgeOutFigures, without)
-        for alpha, prompt, model in unreliable_results(connection):
-            logger.warning(
-                "judges are unreliable: alpha %s on the response of %s to: %s",
-                ALPHA.text(alpha),
-                model,
-                prompt,
-                extra=DETAIL,
-            )
+        unreliable = unreliable_results(connection)
+    for alpha, prompt, model in unreliable[:_MOST_LOGGED]:
+        line = "judges are unreliable: alpha %s on the response of %s to: %s"
+        logger.warning(line, ALPHA.text(alpha), model, prompt, extra=DETAIL)
+    if n_more := max(0, len(unreliable) - _MOST_LOGGED):
+        logger.warning(
+            "judges are unreliable on %d more: see judge_agreement", n_more, extra=DETAIL
+        )
     overall = measures.agreement[0]
     return {
         **_by_question(measures.agreement, "judge_alpha"),

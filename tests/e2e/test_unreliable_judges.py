@@ -10,9 +10,10 @@ N_EXTREME = sum(value in {1, 5} for value in BASE)
 
 
 @pytest.mark.slow
-def test_each_unreliable_result_is_logged_and_not_printed(
+def test_unreliable_results_are_logged_and_not_printed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The worst 20 with a line each, the others with their number."""
     folder = make(tmp_path / "data", AGREEING)
     folder.judge({"clarity": (BASE, OPPOSED), "depth": (BASE, OPPOSED)})
     result = folder.call("run")
@@ -22,6 +23,9 @@ def test_each_unreliable_result_is_logged_and_not_printed(
         "WHERE scope = 'response' AND interpretation = 'unreliable'"
     )
     lines = [r.getMessage() for r in caplog.records if "judges are unreliable" in r.getMessage()]
-    assert len(lines) == len(rows) >= N_EXTREME
+    assert len(rows) >= N_EXTREME
+    assert len(lines) == min(21, len(rows))
+    n_more = len(rows) - 20
+    assert (f"judges are unreliable on {n_more} more: " in lines[-1]) == (n_more > 0)
     assert any("alpha -" in line and "response of m1 to: Prompt " in line for line in lines)
     assert "judges are unreliable" not in result.stdout
