@@ -58,8 +58,8 @@ def generated_responses(context: dg.AssetExecutionContext, folder: EvaluationFol
         if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
             replace_rows(connection, "generated_responses", rows)
             record_import(connection, "generated_responses", fingerprint=fingerprint, sources="")
-    if summary.stopped:
-        raise dg.Failure(description="\n".join(summary.stopped), allow_retries=False)
+    if lines := [f"{m.model_id} is stopped: {m.stopped}" for m in summary.models if m.stopped]:
+        raise dg.Failure(description="\n".join(lines), allow_retries=False)
     statuses = rows
     if len(rows):
         statuses = rows.groupby(["generator_id", "status"]).size().reset_index(name="n")

@@ -15,7 +15,7 @@ from eval_assets.judges.calling.budget import Budget, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.ledger_writer import attempt_row
 from eval_assets.judges.calling.requests import BatchUndecided, ModelRequest, RequestFailed
-from eval_assets.judges.judging_plan import IN_BATCH, JudgingPlan, PendingRating, Unit, plan_judging
+from eval_assets.judges.judging_plan import IN_BATCH, JudgingPlan, PendingRating, Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import read_outcome
 from eval_assets.ledger import Batch, CallSubject, Ledger
@@ -47,7 +47,9 @@ async def plan_after_batches(
     if open_batches := await asyncio.to_thread(ledger.open_batches, client.model.id):
         async with _stopping(client):
             await _collect_ended(open_batches, client, ledger)
-    return await plan_judging(units, client, template=template)
+    plan = JudgingPlan(client, template)
+    await plan.look_up(units)
+    return plan
 
 
 async def submit_pending(plans: Sequence[JudgingPlan], ledger: Ledger, *, budget: Budget) -> None:
@@ -72,10 +74,9 @@ async def submit_pending(plans: Sequence[JudgingPlan], ledger: Ledger, *, budget
                     under_way |= {request.key for request in part}
         outcome = client.unsent if client.summary.stopped else BUDGET_USED_UP
         for rating, request in pairs[plan]:
-            parsed = IN_BATCH
-            if request.key not in under_way:
-                parsed = read_outcome(outcome, rating.unit.question)
-            plan.keep(rating.unit, rating.replicate, parsed)
+            is_under_way = request.key in under_way
+            unsent = read_outcome(outcome, rating.unit.question)
+            plan.keep(rating, IN_BATCH if is_under_way else unsent)
         plan.pending = []
 
 
@@ -195,7 +196,6 @@ async def _collect(batch: Batch, client: ModelClient[Judge], ledger: Ledger) -> 
     is_whole = len(results.outcomes) >= results.n_expected
     if is_whole:
         outcomes = {**dict.fromkeys(batch.subjects, results.failure), **outcomes}
-    seconds = (datetime.now(UTC) - batch.intended_at).total_seconds()
     rows = []
     for key, outcome in outcomes.items():  # those no longer needed too, because they are paid
         client.count(outcome)
@@ -207,7 +207,6 @@ async def _collect(batch: Batch, client: ModelClient[Judge], ledger: Ledger) -> 
                 outcome,
                 number=1,
                 started_at=batch.intended_at,
-                latency_seconds=seconds,
             )
         )
     if rows:

@@ -14,7 +14,7 @@ from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
 from eval_assets.judges.calling.session import RequestOptions, open_budget, open_clients, run_tasks
-from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
+from eval_assets.judges.judging_plan import JudgingPlan, Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore, ParsedReply
 from eval_assets.ledger import Ledger
@@ -136,9 +136,10 @@ async def stored_scores(
     """
     options = RequestOptions(api_keys={judge.id: ""})
     async with open_clients([judge], ledger, budget=Budget(0.0), options=options) as [client]:
-        plan = await plan_judging(units, client, template=template)
+        plan = JudgingPlan(client, template)
+        await plan.look_up(units)
         for rating in plan.pending:
-            plan.keep(rating.unit, rating.replicate, rating.latest or _NOT_IN_LEDGER)
+            plan.keep(rating, rating.latest or _NOT_IN_LEDGER)
         return [(plan.score(unit), plan.call_keys(unit)) for unit in units]
 
 

@@ -67,7 +67,7 @@ class PendingRating:
 
 
 class JudgingPlan:
-    """One judge's ratings of some units, and the requests still to send; see `plan_judging`."""
+    """One judge's ratings of some units, and the requests still to send; see `look_up`."""
 
     def __init__(self, client: ModelClient[Judge], template: PromptTemplate) -> None:
         self.client = client
@@ -92,17 +92,11 @@ class JudgingPlan:
 
     def score(self, unit: Unit) -> JudgeScore:
         """Return the judge's score of a unit, or the reason for its absence."""
-        judge = self.client.model.declared
-        return combine(
-            [
-                self._parsed_replies.get((*unit.key, replicate), _NOT_ASKED)
-                for replicate in self._replicates(unit)
-            ],
-            response_id=unit.response_id,
-            question_id=unit.question.id,
-            judge_id=judge.id,
-            aggregate=judge.aggregate,
-        )
+        parsed_replies = [
+            self._parsed_replies.get((*unit.key, replicate), _NOT_ASKED)
+            for replicate in self._replicates(unit)
+        ]
+        return combine(parsed_replies, self.client.model.declared, *unit.key)
 
     def call_keys(self, unit: Unit) -> tuple[str, ...]:
         """Return the keys of all requests about a unit, including possible further ones."""
@@ -124,12 +118,16 @@ class JudgingPlan:
         schema = verdict_schema(unit.question.scale) if self._template.form == "json" else None
         return self.client.request(messages, schema=schema, replicate=replicate)
 
-    def keep(self, unit: Unit, replicate: int, parsed: ParsedReply) -> None:
+    def keep(self, rating: PendingRating, parsed: ParsedReply) -> None:
         """Keep a parsed reply for the unit's score."""
-        self._parsed_replies[*unit.key, replicate] = parsed
+        self._parsed_replies[*rating.unit.key, rating.replicate] = parsed
 
     async def look_up(self, units: Sequence[Unit]) -> None:
-        """Read the ledger's replies about some units, and add the rest to the pending ratings."""
+        """Read the ledger's replies about some units, and add the rest to the pending ratings.
+
+        Raises:
+            PromptError: If the template cannot be rendered for a unit.
+        """
         pairs = [
             (PendingRating(unit, replicate), self.request(unit, replicate))
             for unit in units
@@ -154,11 +152,11 @@ class JudgingPlan:
                     continue
                 if parsed is not None:
                     self.n_from_ledger += 1
-                    self.keep(rating.unit, rating.replicate, parsed)
+                    self.keep(rating, parsed)
         in_batches = await self.client.keys_in_batches([request.key for _, request in pairs])
         for rating, request in pairs:
             if request.key in in_batches:
-                self.keep(rating.unit, rating.replicate, IN_BATCH)
+                self.keep(rating, IN_BATCH)
                 continue
             longest = request if rating.step else self._stricter(request, rating.unit)
             most_usd = self.client.model.most_usd(longest)
@@ -210,18 +208,5 @@ class JudgingPlan:
         parsed = read_outcome(outcome, question)
         if reservation is not None and latest is not None and not isinstance(outcome, Reply):
             parsed = latest
-        self.keep(rating.unit, rating.replicate, parsed)
+        self.keep(rating, parsed)
         return parsed.status == "ok"
-
-
-async def plan_judging(
-    units: Sequence[Unit], client: ModelClient[Judge], *, template: PromptTemplate
-) -> JudgingPlan:
-    """Return a judge's stored ratings and the requests still to send.
-
-    Raises:
-        PromptError: If the template cannot be rendered for a unit.
-    """
-    plan = JudgingPlan(client, template)
-    await plan.look_up(units)
-    return plan

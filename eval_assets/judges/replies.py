@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
-from eval_assets.config.judges import Aggregate
+from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.requests import Outcome, RequestFailed
 from eval_assets.ledger import Status
@@ -141,12 +141,7 @@ def parse_reply(text: str, scale: Scale, question: str | None = None) -> ParsedR
 
 
 def combine(
-    parsed_replies: Sequence[ParsedReply],
-    *,
-    response_id: str,
-    question_id: str,
-    judge_id: str,
-    aggregate: Aggregate,
+    parsed_replies: Sequence[ParsedReply], judge: Judge, response_id: str, question_id: str
 ) -> JudgeScore:
     """Return the score of one unit from the parsed replies of all its replicates, at least one.
 
@@ -162,13 +157,13 @@ def combine(
         parsed = replace(parsed, raw_output=replies)
     scores = [parsed.score for parsed in good]
     if scores:
-        score = statistics.fmean(scores) if aggregate == "mean" else statistics.median(scores)
+        score = statistics.fmean(scores) if judge.aggregate == "mean" else statistics.median(scores)
         parsed = replace(parsed, score=score, raw_score=score)
     return JudgeScore(
         **vars(parsed),
         response_id=response_id,
         question_id=question_id,
-        judge_id=judge_id,
+        judge_id=judge.id,
         spread=max(scores) - min(scores) if len(scores) > 1 else math.nan,
         runs=tuple(scores) if len(scores) > 1 else None,
     )

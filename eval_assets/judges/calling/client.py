@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -78,21 +77,20 @@ class RetryPolicy:
     patience_seconds: float = 3600.0
     counts_overload: bool = False
 
+    def is_refusal(self, failure: RequestFailed) -> bool:
+        """Return whether an overloaded vendor refused a request, and another try may wait."""
+        return failure.is_overload and not self.counts_overload
+
     def wait_seconds(
-        self,
-        n_failed: int,
-        *,
-        is_overload: bool,
-        retry_after_seconds: float | None,
-        rng: np.random.Generator,
+        self, failure: RequestFailed, n_failed: int, *, rng: np.random.Generator
     ) -> float | None:
-        """Return the wait after the `n_failed`-th failure of a request; None to give it up.
+        """Return the wait after the `n_failed`-th failure of its kind; None to give it up.
 
         The wait for an overloaded vendor begins short, because the refusal may be chance, and the
         limiter sets the pace of all. A wait that the vendor asks for is kept if it is longer.
         """
-        vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
-        if is_overload:
+        vendor_wait = min(failure.retry_after_seconds or 0.0, self.longest_wait_seconds)
+        if self.is_refusal(failure):
             growth = _OVERLOAD_GROWTH ** min(n_failed - 1, _MOST_GROWTHS)
             wait = min(self.delays_seconds[-1], _OVERLOAD_SHARE * self.delays_seconds[0] * growth)
             return max(wait * rng.uniform(0.5, 1.5), vendor_wait)
@@ -310,7 +308,7 @@ class ModelClient(Generic[Declared]):
             self.in_flight[task] = self._n_sent
             task.add_done_callback(lambda ended: self.in_flight.pop(ended, None))
         self._n_sent += 1
-        started_at, started = datetime.now(UTC), time.perf_counter()
+        started_at = datetime.now(UTC)
         outcome: Outcome = RequestFailed(_INTERRUPTED, may_be_billed=True)
         try:
             outcome = await self._reply_in_time(request)
@@ -325,7 +323,6 @@ class ModelClient(Generic[Declared]):
                 outcome,
                 number=number,
                 started_at=started_at,
-                latency_seconds=time.perf_counter() - started,
                 charged_usd=self._charge(request, outcome, reservation),
             )
             recorded = self._writer.record(attempt, request.prompt)
@@ -388,7 +385,7 @@ class ModelClient(Generic[Declared]):
             failure.is_overload and self._is_overloaded_for_long(failure)
         ):
             return None
-        is_refusal = failure.is_overload and not self._retry.counts_overload
+        is_refusal = self._retry.is_refusal(failure)
         kind = "refused" if is_refusal else "counted"
         failures[kind] += 1
         if is_refusal:
@@ -396,12 +393,7 @@ class ModelClient(Generic[Declared]):
             is_too_many = failures[kind] >= _MOST_REFUSALS
             if is_alone and failure.http_status != _TOO_MANY and is_too_many:
                 return None
-        return self._retry.wait_seconds(
-            failures[kind],
-            is_overload=is_refusal,
-            retry_after_seconds=failure.retry_after_seconds,
-            rng=self._shared.rng,
-        )
+        return self._retry.wait_seconds(failure, failures[kind], rng=self._shared.rng)
 
     def _is_overloaded_for_long(self, failure: RequestFailed) -> bool:
         """Return whether the vendor's overload has lasted too long; then the model is stopped."""

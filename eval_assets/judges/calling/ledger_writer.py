@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import UTC, datetime
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import Outcome, RequestFailed
@@ -83,10 +83,9 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
     *,
     number: int,
     started_at: datetime,
-    latency_seconds: float,
     charged_usd: float | None = None,
 ) -> Attempt:
-    """Return the ledger's row for an attempt."""
+    """Return the ledger's row for an attempt that has just ended."""
     reply = outcome if isinstance(outcome, Reply) else None
     arrived = outcome.reply if isinstance(outcome, RequestFailed) else outcome
     usage = arrived.usage if arrived else None
@@ -104,7 +103,7 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
         cost_usd=cost_usd,
         charged_usd=(cost_usd or 0.0) if charged_usd is None else charged_usd,
         in_batch=model.declared.batch,
-        latency_seconds=latency_seconds,
+        latency_seconds=max(0.0, (datetime.now(UTC) - started_at).total_seconds()),
         started_at=started_at,
         request_id=outcome.request_id,
         raw_output=reply.text if reply else None,

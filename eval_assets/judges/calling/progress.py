@@ -123,11 +123,6 @@ class RunSummary:
         """Ratings or responses that the budget did not reach."""
         return sum(model.statuses["budget_stopped"] for model in self.models)
 
-    @property
-    def stopped(self) -> tuple[str, ...]:
-        """A line for each model that was stopped early."""
-        return tuple(f"{m.model_id} is stopped: {m.stopped}" for m in self.models if m.stopped)
-
 
 @dataclass(frozen=True)
 class Progress:

@@ -141,11 +141,8 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
         engine, address = _postgresql(setting or "")
     else:
         if not setting:
-            try:
+            with suppress(OSError):  # a folder that is not there is reported below
                 folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                message = f"{folder}: cannot be made. Create it or set EVAL_LEDGER."
-                raise StoreError(message) from error
         engine, address = _sqlite(path), str(path)
     is_own = address == str(ledger_file(folder, None))
     ledger = SqlLedger(engine, place=address, evaluation="" if is_own else evaluation)

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError
 from eval_assets.ledger import ReplyStatus
 from eval_assets.store.ledger._tables import attempts, histories, judge_versions, test_set_uses
+from eval_assets.store.ledger.engine import lock_tables
 from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
@@ -203,15 +204,11 @@ class JudgeLedger:
     def register(
         self, versions: Sequence[tuple[JudgeVersion, Mapping[str, object]]], *, at: datetime
     ) -> list[JudgeVersion]:
-        """Number versions and store the new ones; return them in the same order.
-
-        Raises:
-            StoreError: If another run took one of the numbers meanwhile.
-        """
+        """Number versions and store the new ones; return them in the same order."""
         ledger = self._ledger
         numbered: list[JudgeVersion] = []
-        new = ledger.upsert(judge_versions).on_conflict_do_nothing()
         with ledger.transaction(is_writing=True) as connection:
+            lock_tables(connection)  # no number is given twice
             known = {version.definition_hash: version for version in _versions(ledger, connection)}
             for version, notes in versions:
                 same = known.get(version.definition_hash)
@@ -230,11 +227,7 @@ class JudgeLedger:
                         "notes": {**notes, **_training(same)},
                         "created_at": at,
                     }
-                    if not connection.execute(new, row).rowcount:
-                        raise StoreError(
-                            f"{ledger.place}: another run registered {same.judge_id} "
-                            f"{same.version} meanwhile. Run again."
-                        )
+                    connection.execute(sa.insert(judge_versions), row)
                 elif not version.trained_on <= same.trained_on:
                     # Made again from other responses, under another split.
                     same = replace(same, trained_on=version.trained_on | same.trained_on)

@@ -127,12 +127,9 @@ def this_machine() -> str:
 
 def has_ended(machine: str, process: int) -> bool:
     """Return whether a process of this machine has ended; of another machine it is not known."""
-    if machine != this_machine():
-        return False
     try:
-        os.kill(process, 0)
+        with suppress(PermissionError):  # somebody else's
+            os.kill(process, 0)
     except ProcessLookupError:
-        return True
-    except PermissionError:  # somebody else's
-        return False
+        return machine == this_machine()
     return False

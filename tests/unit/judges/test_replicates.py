@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from eval_assets.config.judges import Aggregate
+from eval_assets.config.judges import Aggregate, Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, parse_reply, read_outcome
 from eval_assets.ledger import Reply
@@ -14,9 +14,8 @@ CLARITY = RubricQuestion(id="clarity", question="How clear is it?", scale=LIKERT
 
 
 def combined(*parsed_replies: ParsedReply, aggregate: Aggregate = "mean") -> JudgeScore:
-    return combine(
-        parsed_replies, response_id="r", question_id="q", judge_id="j", aggregate=aggregate
-    )
+    judge = Judge("j", "openai", "a-model", aggregate=aggregate)
+    return combine(parsed_replies, judge, "r", "q")
 
 
 def parsed(reply: str) -> ParsedReply:

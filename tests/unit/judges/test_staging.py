@@ -62,13 +62,8 @@ class Panel:
 
 
 def scored(unit: Unit, judge_id: str, value: float) -> JudgeScore:
-    return combine(
-        [ParsedReply("ok", score=value)],
-        response_id=unit.response_id,
-        question_id=unit.question.id,
-        judge_id=judge_id,
-        aggregate="mean",
-    )
+    judge = Judge(judge_id, "openai", "a-model")
+    return combine([ParsedReply("ok", score=value)], judge, *unit.key)
 
 
 def judged(

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from eval_assets.judges.calling.client import RetryPolicy
+from eval_assets.judges.calling.requests import RequestFailed
 
 
 def waits(policy: RetryPolicy, *, retry_after: float | None = None, seed: int = 0) -> list[float]:
     rng = np.random.default_rng(seed)
     result = []
     for n_failed in range(1, 99):
-        wait = policy.wait_seconds(
-            n_failed, is_overload=False, retry_after_seconds=retry_after, rng=rng
-        )
+        failure = RequestFailed("503", remedy="retry", retry_after_seconds=retry_after)
+        wait = policy.wait_seconds(failure, n_failed, rng=rng)
         if wait is None:
             break
         result.append(wait)
