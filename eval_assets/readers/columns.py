@@ -315,9 +315,9 @@ class CodedTable:
 
     @cached_property
     def judge(self) -> str | None:
-        """Judge after whom the file is called; None if it is not called like one."""
-        stem = Path(self.file).stem
-        return stem if names_file_of_judge(stem) else None
+        """Judge after whom the sheet or the file is called; None if neither is called like one."""
+        names = (self.sheet, Path(self.file).stem)
+        return next((name for name in names if names_file_of_judge(name)), None)
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -68,13 +68,12 @@ class CollectedRatings:
 
 
 def collected_ratings(
-    readings: Sequence[Reading], options: ReadOptions, judge_of_file: Mapping[str, str]
+    readings: Sequence[Reading], options: ReadOptions, judges: Sequence[str | None]
 ) -> CollectedRatings:
-    """Return the ratings of readings; cells without a rater or an item are problems."""
+    """Return the ratings of readings, of a judge or several; cells without a rater are problems."""
     ratings = CollectedRatings(readings[0].table)
     frames = []
-    for reading in readings:
-        judge = judge_of_file.get(reading.table.file)
+    for reading, judge in zip(readings, judges, strict=True):
         frames += [_rows_of(reading, rated, options, judge, ratings) for rated in reading.rated]
     frames = [frame for frame in frames if len(frame)] or frames[:1]
     if len(frames) == 1:

@@ -118,10 +118,8 @@ class ItemRows:
                 self.not_read[column.name] = reason
         if not rated:
             return None
-        items = self.choices.items
-        if not items:
-            items = item_columns(self.table, [c for c in self.columns if c not in rated])
         main = self._of_one_scale(rated)
+        items = self.choices.items or self._items_beside(rated, main)
         judges = [c for c in main if self.who_is(c) is Who.JUDGE]
         judges += self._judges_on_another_scale(rated, main, judges)
         people = [c for c in main if c not in judges]
@@ -145,6 +143,15 @@ class ItemRows:
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
         return reading
+
+    def _items_beside(
+        self, rated: Sequence[CodedColumn], main: Sequence[CodedColumn]
+    ) -> list[CodedColumn]:
+        """Return the columns that name the items; those of another kind than ratings come last."""
+        items = item_columns(self.table, [c for c in self.columns if c not in rated])
+        if not items and any(column.may_be(Role.QUESTION) for column in self.columns):
+            items = item_columns(self.table, [c for c in self.columns if c not in main])
+        return items
 
     def _person_of_all(self) -> str:
         """Return the person that a column of one value calls the rater; empty if none does."""
@@ -200,7 +207,11 @@ class ItemRows:
             and not (is_rating or _NUMBERED_RATER.match(name)),
             "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
             "not a rating by its name": _STATISTIC.search(name),
-            "a flag by its name": (column.may_be(Role.FLAG) and (is_word or is_constant))
+            "a flag by its name": (
+                column.may_be(Role.FLAG)
+                and (is_word or is_constant)
+                and not any(self._is_pair(column, of) for of in peers)
+            )
             or (column.who is Who.PERSON and [*map(str.casefold, column.values)] in _NEVER),
             "an attribute by its name": column.may_be(Role.SYSTEM) and not is_judge,
             "what was asked, by its name": column.may_be(Role.QUESTION)
@@ -212,6 +223,11 @@ class ItemRows:
             and (is_of_peers or is_other),
         }
         return next((reason for reason, applies in reasons.items() if applies), None)
+
+    def _is_pair(self, column: CodedColumn, peer: CodedColumn) -> bool:
+        """Return whether a person and a judge say the same, as is_safe_human and is_safe_llm."""
+        owners = {self.who_is(column), self.who_is(peer)}
+        return owners == {Who.HUMAN, Who.JUDGE} and bool(distinct_parts([column.name, peer.name]))
 
     # Columns of one scale.
 
@@ -282,7 +298,11 @@ class ItemRows:
         is_named = any(k in (Who.JUDGE, Who.HUMAN) for k in kinds)
         return (
             sum(map(self._chosen, group)),
-            sum(kind is Who.HUMAN for kind in kinds) > 1,
+            sum(
+                kind is Who.HUMAN or (kind is Who.PERSON and is_first_name(column.name))
+                for kind, column in zip(kinds, group, strict=True)
+            )
+            > 1,
             are_ordered or not has_numbers,
             is_named or any(column.may_be(Role.RATING) for column in group),
             sum(kind.is_human or kind is Who.JUDGE for kind in kinds),
@@ -510,7 +530,8 @@ class ItemRows:
         elif len(rated) == 1:
             options, header = self.choices.options, rated[0].name
             name = header if people and not is_rating_word(header) else ""
-            judge = None if options.rater or options.judge else self.table.judge
+            is_named = options.rater or options.judge or judges
+            judge = None if is_named else self.table.judge
             of_one = RatedColumn(rated[0], judge or name, header, is_judge=judge is not None)
             reading.rated = [of_one]
             reading.likelihood = 3.0 + rated[0].may_be(Role.RATING) + bool(human)
@@ -686,7 +707,11 @@ def item_columns(
         if column.origin is not Origin.POSITION
         and column.kind not in (Kind.TIME, Kind.EMPTY)
         and (len(column.values) > 1 or len(table) == 1)
-        and not (column.may_be(Role.TEXT) and not column.may_be(Role.ITEM))
+        and not (
+            column.may_be(Role.TEXT)
+            and not column.may_be(Role.ITEM)
+            and column.kind is not Kind.NUMBER
+        )
     ]
     n_rows = len(table)
     full = [

@@ -11,6 +11,7 @@ import pytest
 from eval_assets.errors import leaves
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
+from tests.unit.readers.formats.xlsx import Cell, workbook
 
 ITEMS = [f"t{k}" for k in range(24)]
 RATERS = ("anna", "ben", "cleo")
@@ -722,3 +723,58 @@ def test_machine_without_a_name_is_called_by_its_kind(tmp_path: Path) -> None:
 
     assert set(tables.scores["judge"]) == {"LLM"}
     assert set(tables.ratings["rater"]) == set(RATERS)
+
+
+def test_person_stands_beside_a_judge_in_a_file_called_like_one(tmp_path: Path) -> None:
+    rows = [[i, int(PEOPLE[i, "anna"] > 2), 0.2 * JUDGE[i] - 0.07] for i in ITEMS]
+
+    tables = read(tmp_path, "judge_probs.csv", table(["id", "label", "judge_prob"], *rows))
+
+    assert len(tables.ratings) == len(ITEMS)
+    assert set(tables.scores["judge"]) == {"judge_prob"}
+
+
+def test_sheet_called_like_a_judge_holds_its_scores(tmp_path: Path) -> None:
+    people: list[list[Cell]] = [["item", "anna", "ben"]]
+    people += [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+    judge: list[list[Cell]] = [["item", "score"]]
+    judge += [[i, JUDGE[i]] for i in ITEMS]
+    (tmp_path / "a.xlsx").write_bytes(workbook({"Humans": people, "LLM judge": judge}))
+
+    tables = read_ratings([tmp_path / "a.xlsx"], ReadOptions())
+
+    assert set(tables.ratings["rater"]) == {"anna", "ben"}
+    assert set(tables.scores["judge"]) == {"LLM judge"}
+
+
+def test_flags_of_a_person_and_a_judge_are_verdicts(tmp_path: Path) -> None:
+    header = ["trace", "is_made_up_human", "is_made_up_llm"]
+    rows = [[i, PEOPLE[i, "anna"] > 2, JUDGE[i] > 2] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert (len(tables.ratings), len(tables.scores)) == (len(ITEMS), len(ITEMS))
+
+
+def test_numbered_responses_stand_beside_criteria(tmp_path: Path) -> None:
+    header = ["response", "criterion", *RATERS]
+    rows = [
+        [n, criterion, *(PEOPLE[i, r] for r in RATERS)]
+        for n, i in enumerate(ITEMS)
+        for criterion in ("clarity", "depth")
+    ]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert [question.id for question in tables.questions] == ["clarity", "depth"]
+    assert len(tables.items) == len(ITEMS)
+
+
+def test_sentiments_in_short_are_ordered(tmp_path: Path) -> None:
+    words = ("neg", "neu", "pos")
+    rows = [[i, *(words[PEOPLE[i, r] // 2] for r in ("anna", "ben"))] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "first_annotator", "second_annotator"], *rows))
+
+    assert tables.questions[0].scale.words == words
+    assert len(tables.ratings) == 2 * len(ITEMS)
