@@ -135,10 +135,8 @@ def judge_agreement(folder: EvaluationFolder) -> Metadata:
     for alpha, prompt, model in unreliable[:_MOST_LOGGED]:
         line = "judges are unreliable: alpha %s on the response of %s to: %s"
         logger.warning(line, ALPHA.text(alpha), model, prompt, extra=DETAIL)
-    if n_more := max(0, len(unreliable) - _MOST_LOGGED):
-        logger.warning(
-            "judges are unreliable on %d more: see judge_agreement", n_more, extra=DETAIL
-        )
+    if (n := len(unreliable) - _MOST_LOGGED) > 0:
+        logger.warning("judges are unreliable on %d more: see judge_agreement", n, extra=DETAIL)
     overall = measures.agreement[0]
     return {
         **_by_question(measures.agreement, "judge_alpha"),
