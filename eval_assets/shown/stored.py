@@ -413,13 +413,19 @@ def _results_by_prompt(source: StoredFigures) -> Section | None:
         )
     totals = source.rows("results_by_model")
     n, low = (sum(row[name] for row in totals) for name in ("n_results", "n_not_reliable"))
-    finding = f"judges do not agree on {count_text(low)} of {count_text(n)}"
+    mean = sum(row["mean_alpha"] * row["n_results"] for row in totals) / n
+    lowest_alpha = min(row["lowest_alpha"] for row in totals)
+    finding = (
+        f"judges do not agree on {count_text(low)} of {count_text(n)}: mean alpha "
+        f"{figure_text(mean, limits=[_RELIABLE])}, lowest {figure_text(lowest_alpha)}"
+    )
     by_model = Table(
         "By model",
         (
             Column("model", ""),
             Column("mean", "mean score (0-1)", is_number=True),
             Column("mean_alpha", "mean alpha", is_number=True),
+            Column("lowest_alpha", "lowest", is_number=True),
             Column("n_not_reliable", f"below {_RELIABLE:g}", is_number=True),
         ),
         tuple(
@@ -427,6 +433,7 @@ def _results_by_prompt(source: StoredFigures) -> Section | None:
                 text_cell(row["model_name"]),
                 Cell(figure_text(row["mean"]), row["mean"], shade=row["mean"]),
                 Cell(figure_text(row["mean_alpha"], limits=[_RELIABLE]), row["mean_alpha"]),
+                Cell(figure_text(row["lowest_alpha"], limits=[_RELIABLE]), row["lowest_alpha"]),
                 Cell(f"{row['n_not_reliable']} of {row['n_results']}", row["n_not_reliable"]),
             )
             for row in totals
@@ -556,7 +563,9 @@ def _limits(source: StoredFigures) -> Section | None:
     sentences = list(limits(source))
     if not sentences:
         return None
-    finding = shortened(sentences[0].rstrip("."), _LONGEST_PROMPT)
+    finding = sentences[0].rstrip(".")
+    if len(finding) > _LONGEST_PROMPT:
+        finding = counted(len(sentences), "remark")
     return Section("limits", "Limits of the data", finding, (Texts(tuple(sentences)),))
 
 

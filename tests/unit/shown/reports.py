@@ -85,6 +85,7 @@ def stored(case: Case | None = None, *, name: str = "fern", **tables: Rows) -> S
                 "model_name": name,
                 "mean": 0.4,
                 "mean_alpha": 0.5,
+                "lowest_alpha": 0.2,
                 "n_results": 2,
                 "n_not_reliable": 1,
             }

@@ -244,7 +244,7 @@ def test_results_mark_where_judges_do_not_agree() -> None:
     part = section("results", report())
     grid = part.blocks[0]
 
-    assert part.finding == "judges do not agree on 1 of 2"
+    assert part.finding == "judges do not agree on 1 of 2: mean alpha 0.50, lowest 0.20"
     assert isinstance(grid, Table)
     assert [(row[1].text, row[1].is_marked) for row in grid.rows] == [
         ("0.70", True),
