@@ -418,8 +418,9 @@ def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
     cells = {target: items[name].fillna("").astype(str) for target, name in columns.items()}
     if of_item is not None and of_item not in cells and len(item_names) == 1:
         cells[of_item] = items["item"].astype(str)
-    if "model_name" not in cells:
-        cells["model_name"] = items["model"].fillna("").astype(str).replace("", UNKNOWN_MODEL)
+    model = items["model"].fillna("").astype(str)
+    given_model = cells.get("model_name", model)
+    cells["model_name"] = given_model.where(given_model != "", model).replace("", UNKNOWN_MODEL)
     ids_of_items = items["item"].astype(str).map(ids)
     # A run groups responses by prompt unless their groups say otherwise.
     has_few_prompts = "prompt_text" in cells and cells["prompt_text"].duplicated().any()

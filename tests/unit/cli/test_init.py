@@ -138,6 +138,19 @@ def test_files_in_the_published_layout_are_declared_as_they_are(tmp_path: Path) 
     assert (len(labels.ratings), labels.n_unrated) == (16, 1)
 
 
+def test_responses_of_several_tables_all_have_a_model(tmp_path: Path) -> None:
+    """Two tables call it by two names, and a row may have neither."""
+    (tmp_path / "published").mkdir()
+    write_published_layout(tmp_path / "published")
+
+    folder = tmp_path / "drafted"
+    outcome = CliRunner().invoke(init, [str(tmp_path / "published"), str(folder)])
+    responses = read_responses(read_evaluation(folder))  # refuses a response without a model
+
+    assert outcome.exit_code == 0, outcome.output
+    assert set(responses["model_name"]) <= {"gemini", "unknown"}
+
+
 def test_prompts_alone_are_drafted_without_made_up_responses(tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "prompts.tsv").write_text("convo_id\tprompt_text\nc1\tWhy?\n")
