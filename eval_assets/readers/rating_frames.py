@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,12 @@ from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, models_by_company, who
 from eval_assets.readers.problems import RowProblems, listed_briefly, off_scale, quoted
 from eval_assets.readers.rating_tables import ReadOptions
-from eval_assets.readers.readings.table_reading import RatedColumn, Reading, option_text
+from eval_assets.readers.readings.table_reading import (
+    RatedColumn,
+    Reading,
+    names_file,
+    option_text,
+)
 from eval_assets.readers.values import (
     ABSENT,
     RatingCells,
@@ -67,13 +73,17 @@ class CollectedRatings:
             self.problems.append(InputProblem(*place, *describe(row)))
 
 
-def collected_ratings(
-    readings: Sequence[Reading], options: ReadOptions, judges: Sequence[str | None]
-) -> CollectedRatings:
-    """Return the ratings of readings, of a judge or several; cells without a rater are problems."""
-    ratings = CollectedRatings(readings[0].table)
+def collected_ratings(readings: Sequence[Reading], options: ReadOptions) -> CollectedRatings:
+    """Return the ratings of readings; cells without a rater or an item are problems."""
+    main = readings[0].table
+    ratings = CollectedRatings(main)
     frames = []
-    for reading, judge in zip(readings, judges, strict=True):
+    for reading in readings:
+        table, stem = reading.table, Path(reading.table.file).stem
+        judge = stem if names_file(options.judge, table.file) else None
+        if judge is None and not reading.names_raters:  # it may be called like a judge
+            is_called = table.file != main.file and who(stem) is Who.JUDGE
+            judge = table.judge or (stem if is_called else None)
         frames += [_rows_of(reading, rated, options, judge, ratings) for rated in reading.rated]
     frames = [frame for frame in frames if len(frame)] or frames[:1]
     if len(frames) == 1:

@@ -231,7 +231,7 @@ def _read(
     if source.export is not None:
         declared = {**questions_of_export(source.export), **declared}
     readings = _joined_readings(source, options)
-    ratings = collected_ratings(readings, options, _judges_of_tables(source, readings, options))
+    ratings = collected_ratings(readings, options)
     table = readings[0].table
     bad_rows = [problem for of in readings for problem in of.table.bad_rows]
     if not len(ratings.rows):
@@ -433,22 +433,6 @@ def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Readi
         return []
     shares = bool(_item_values(reading) & items) or not items
     return [reading] if shares or reading.likelihood >= main.likelihood - 3 else []
-
-
-def _judges_of_tables(
-    source: _RatingSource, readings: Sequence[Reading], options: ReadOptions
-) -> list[str | None]:
-    """Return the judge whose scores each table holds: by an option, or as the file is called."""
-    of_options = {of: Path(of).stem for of in source.files if names_file(options.judge, of)}
-    judges: list[str | None] = []
-    for reading in readings:
-        table, stem = reading.table, Path(reading.table.file).stem
-        judge = None
-        if not reading.names_raters:
-            is_further = table.file != readings[0].table.file
-            judge = table.judge or (stem if is_further and who(stem) is Who.JUDGE else None)
-        judges.append(of_options.get(table.file, judge))
-    return judges
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:

@@ -35,7 +35,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.problems import listed_briefly
-from eval_assets.readers.readings.levels import judge_of_question, names_score
+from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import (
     UNLIKE,
     Choices,
@@ -778,7 +778,7 @@ def _holds_names(column: CodedColumn) -> bool:
     """Return whether a column holds names of raters, and not ratings as of expert_a or a judge."""
     if column.kind is not Kind.WORD or column.order is not None:
         return False
-    is_of_one = names_score(column) or names_one_of_several(column.name)
+    is_of_one = column.who is Who.JUDGE or names_one_of_several(column.name)
     is_of_raters = column.may_be(Role.RATER) and not is_of_one
     share = share_of_people(column.values[:30], with_judges=True)
     return all(map(is_first_name, column.values[:30])) or (is_of_raters and share > 0.5)

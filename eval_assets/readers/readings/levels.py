@@ -23,6 +23,7 @@ from eval_assets.readers.names import (
     names_judge,
     names_model,
     owner_and_field,
+    who,
 )
 from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
 
@@ -49,7 +50,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     ]
     questions = [of.question or "" for of in rated]
     of_judges = reading.is_of_judges
-    scores = [of for of in repeated if names_score(of) and _is_like(of, first.column)]
+    scores = [of for of in repeated if of.who is Who.JUDGE and _is_like(of, first.column)]
     scores = _of_people(repeated, first) if of_judges else scores
     chosen = [column for column in choices.judges if column.name not in known]
     for column in dict.fromkeys([*scores, *chosen]):
@@ -60,7 +61,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
             rater = column.name if is_rating_word(name) else name
         elif names_model(name) and not names_model(owner):
             rater = name
-        elif names_judge(owner) or names_model(owner):
+        elif who(owner) is Who.JUDGE:
             of_list = names_judge(name) and plain(owner) in ("judge", "judges", "llm", "llms")
             rater = name if of_list else owner
         if len(questions) > 1:
@@ -148,11 +149,6 @@ def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
             other.rated = rated
             return [other]
     return []
-
-
-def names_score(column: CodedColumn) -> bool:
-    """Return whether a column is called like a judge, or a model."""
-    return names_judge(column.name) or names_model(column.name)
 
 
 def judge_of_question(header: str, questions: Sequence[str]) -> tuple[str, str] | None:

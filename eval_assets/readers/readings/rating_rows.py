@@ -24,7 +24,6 @@ from eval_assets.readers.names import (
     Role,
     Who,
     distinct_parts,
-    holds_judges,
     is_first_name,
     is_rating_word,
     may_be_program,
@@ -34,7 +33,6 @@ from eval_assets.readers.names import (
     owner_and_field,
     who,
 )
-from eval_assets.readers.readings.levels import names_score
 from eval_assets.readers.readings.table_reading import (
     OF_ITEM,
     Choices,
@@ -128,7 +126,7 @@ def _may_name_raters(
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
     may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
-    is_known = is_named or column.origin or holds_judges(column.name)
+    is_known = is_named or column.origin or names_judge(column.name)
     is_unique = column.n_distinct == len(table) and not column.origin
     # Headers of a form, with a column for each item, are numbered or share a part.
     headers = [of.name for of in ratings]
@@ -170,7 +168,7 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
         return True  # as judge_tone beside tone
     peers = [of for of in ratings if of is not column]
     if column.n_distinct == 1 and not column.origin:
-        return any(who(owner_and_field(of.name)[1]).is_human or names_score(of) for of in peers)
+        return any(who(owner_and_field(of.name)[1]).is_human or of.who is Who.JUDGE for of in peers)
     is_score = column.kind is Kind.NUMBER and names_judge(column.name)
     return is_score and any(of.who is Who.HUMAN for of in peers)
 
@@ -186,7 +184,7 @@ def _holds_raters(column: CodedColumn) -> bool:
 
 def _rater_score(column: CodedColumn) -> float:
     """Return how likely a column names raters, by its name and by those in it."""
-    is_judge = holds_judges(column.name)
+    is_judge = names_judge(column.name)
     people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
     return float(
         4 * column.may_be(Role.RATER)
@@ -225,7 +223,7 @@ class _RatingRows:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
         is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
-        return bool(is_named or holds_judges(rater.name) or _holds_raters(rater))
+        return bool(is_named or names_judge(rater.name) or _holds_raters(rater))
 
     def _chosen(self, column: CodedColumn) -> bool:
         return self.choices.takes(column)
@@ -285,7 +283,7 @@ class _RatingRows:
         if per_item < 1.05 and not self.is_named:
             return None
         rated = self._rated_columns(key, per_item)
-        if not rated or (all(map(names_score, rated)) and not self.is_named):
+        if not rated or (all(of.who is Who.JUDGE for of in rated) and not self.is_named):
             return None
         ends = [owner_and_field(column.name)[1] for column in rated]
         is_short = len(rated) > 1 and len(set(ends)) == len(ends)
@@ -327,7 +325,7 @@ class _RatingRows:
             # Beside people each name says for itself: human_1 beside gpt-4.
             are_people = Who.HUMAN in kinds or any(map(is_first_name, names))
             return any(map(names_model, names)) and not are_people
-        return holds_judges(self.rater.name) and Who.HUMAN not in kinds
+        return names_judge(self.rater.name) and Who.HUMAN not in kinds
 
     def _likelihood(self, reading: Reading, per_item: float) -> float:
         first = reading.rated[0].column
@@ -604,7 +602,8 @@ class _RatingRows:
         is_constant = per_item == 1 or share_constant(column, unit) == 1
         is_rating = column.may_be(Role.RATING)
         is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
-        is_score = names_score(column) and not all(map(names_score, peers))
+        are_scores = all(of.who is Who.JUDGE for of in peers)
+        is_score = column.who is Who.JUDGE and not are_scores
         is_of_item = is_constant and (is_score or (per_item > _REPEATED and not is_only_rating))
         is_unordered = column.kind is Kind.WORD and column.order is None
         is_item = column.may_be(Role.ITEM) and not is_rating and is_unordered
