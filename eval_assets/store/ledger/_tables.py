@@ -50,9 +50,9 @@ _Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 metadata = sa.MetaData()
 
 
-def _evaluation(*, primary_key: bool = False) -> sa.Column[str]:
+def _evaluation() -> sa.Column[str]:
     """Return the column for the name of the evaluation, which is empty in a folder's own ledger."""
-    return sa.Column("evaluation", sa.Text, nullable=False, primary_key=primary_key)
+    return sa.Column("evaluation", sa.Text, nullable=False)
 
 
 _TYPES: dict[object, Any] = {
@@ -96,13 +96,11 @@ workers = sa.Table(
     sa.Index("workers_by_run", "run_id"),
 )
 
-# Who holds the slots of a judge, for messages. They are held by locks, which end with a process.
+# Who holds the slots of judges, by their locks, for messages: the locks end with a process.
 slots = sa.Table(
     "slots",
     metadata,
-    _evaluation(primary_key=True),
-    sa.Column("judge_id", sa.Text, primary_key=True),
-    sa.Column("slot", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("worker", _Id, nullable=False),
 )
 
@@ -241,7 +239,7 @@ histories = sa.Table(
     sa.Index("histories_by_name", "evaluation", "history"),
 )
 
-VERSION, FIRST_VERSION = 8, 3
+VERSION, FIRST_VERSION = 9, 3
 """The version of these tables, and the earliest that is brought up to date: that of November 22,
 2026."""
 
@@ -249,10 +247,10 @@ VERSION, FIRST_VERSION = 8, 3
 def upgrade(connection: sa.Connection) -> None:
     """Bring the tables of an earlier version up to date."""
     tables = sa.inspect(connection).get_table_names()
+    for name in ("takeovers", "staged_mode", "rate_grants", "slots"):
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
     for table in (slots, batch_requests, endpoints, rates):
         table.create(connection, checkfirst=True)
-    for name in ("takeovers", "staged_mode", "rate_grants"):
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
     if "claims" in tables:
         for statement in (*_CLAIMS_TO_SLOTS.split(";"), _ONE_REPLY):
             connection.exec_driver_sql(statement)

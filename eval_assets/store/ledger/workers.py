@@ -142,11 +142,11 @@ class Worker:
         self._judge_ids = sorted({*judge_ids, *([_SPENDING] if is_capped else [])})
         self._shard = shard
         self._is_waiting = is_waiting
-        self._numbers = {
-            number_of(ledger, judge_id, slot): (judge_id, slot)
+        self._numbers = [
+            number_of(ledger, judge_id, slot)
             for judge_id in self._judge_ids
             for slot in shard.slots
-        }
+        ]
         self._worker: int | None = None
         self._locks: FileLocks | SessionLocks | None = None
         self._turn = threading.RLock()  # a session has one transaction at a time
@@ -449,11 +449,7 @@ class Worker:
 
     def _holders(self) -> Sequence[sa.Row[Any]]:
         """Return the workers that signed for one of the slots, the latest first."""
-        of_slots = sa.select(slots.c.worker).where(
-            (slots.c.evaluation == self._ledger.evaluation)
-            & slots.c.judge_id.in_(self._judge_ids)
-            & slots.c.slot.in_(list(self._shard.slots))
-        )
+        of_slots = sa.select(slots.c.worker).where(slots.c.number.in_(self._numbers))
         signed = sa.select(workers).where(workers.c.worker.in_(of_slots))
         with self._ledger.transaction() as connection:
             return connection.execute(signed.order_by(workers.c.worker.desc())).all()
@@ -461,9 +457,8 @@ class Worker:
     @_in_transaction(is_writing=True)
     def _sign(self, connection: sa.Connection) -> None:
         """Enter the worker into the ledger, and that it holds the slots."""
-        evaluation = self._ledger.evaluation
         row = {
-            "evaluation": evaluation,
+            "evaluation": self._ledger.evaluation,
             "run_id": self._run_id,
             "asset": self._asset,
             "machine": this_machine(),
@@ -474,16 +469,11 @@ class Worker:
         }
         inserted = sa.insert(workers).returning(workers.c.worker)
         self._worker = worker = connection.execute(inserted, row).scalar_one()
-        rows = [
-            {"evaluation": evaluation, "judge_id": judge_id, "slot": slot, "worker": worker}
-            for judge_id, slot in self._numbers.values()
-        ]
-        new = self._ledger.upsert(slots)
-        signed = new.on_conflict_do_update(
-            index_elements=["evaluation", "judge_id", "slot"],
-            set_={"worker": new.excluded.worker},
-        )
-        if rows:
+        if self._numbers:
+            rows = [{"number": number, "worker": worker} for number in self._numbers]
+            changed = {"worker": worker}
+            new = self._ledger.upsert(slots)
+            signed = new.on_conflict_do_update(index_elements=["number"], set_=changed)
             connection.execute(signed, rows)
 
 

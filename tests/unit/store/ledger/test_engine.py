@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError
-from eval_assets.ledger import CallSubject, Reply
+from eval_assets.ledger import CallSubject, RateLimits, Reply
 from eval_assets.store.ledger import engine as engine_module
 from eval_assets.store.ledger._tables import VERSION, attempts, ledger_version, metadata
 from eval_assets.store.ledger.attempts import spending_table
@@ -108,6 +108,36 @@ def test_an_earlier_ledger_gets_what_is_new_and_keeps_its_rows(tmp_path: Path) -
         }
     assert existing == {(table.name, c.name) for table in metadata.sorted_tables for c in table.c}
     ledger.close()
+
+
+def test_a_ledger_with_slots_by_judge_and_portions_of_rates_is_read(
+    tmp_path: Path, setting: str | None
+) -> None:
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=setting)
+    with Worker(ledger, asset="judge_scores", judge_ids=["gpt"]) as worker:
+        worker.record([attempt("a")])
+    with ledger.transaction(is_writing=True) as connection:
+        for statement in _BACK_TO_VERSION_7.split(";"):
+            connection.execute(sa.text(statement))
+    ledger.close()
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=setting)
+    with Worker(ledger, asset="judge_scores", judge_ids=["gpt"]) as worker:
+        assert worker.replies(["a"]) == {"a": Reply("4", "ok")}
+        assert worker.take(RateLimits("account", 60, None), [0], delay_seconds=0.0)[0] <= 0
+    with ledger.transaction() as connection:
+        names = set(sa.inspect(connection).get_table_names())
+    assert names == {table.name for table in metadata.sorted_tables}
+    ledger.close()
+
+
+_BACK_TO_VERSION_7 = """
+    DROP TABLE slots;
+    DROP TABLE rates;
+    CREATE TABLE slots (evaluation TEXT, judge_id TEXT, slot INTEGER, worker INTEGER NOT NULL);
+    CREATE TABLE rate_grants (id INTEGER PRIMARY KEY, account TEXT NOT NULL);
+    INSERT INTO slots VALUES ('poems', 'gpt', 1, 1);
+    UPDATE ledger_version SET version = 7
+"""
 
 
 @pytest.mark.slow
