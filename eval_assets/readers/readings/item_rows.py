@@ -22,6 +22,7 @@ from eval_assets.readers.names import (
     is_first_name,
     is_rating_word,
     may_be,
+    may_be_program,
     models_by_company,
     names_id,
     names_judge,
@@ -625,8 +626,12 @@ class ItemRows:
             RatedColumn(c, rater=parts.get(c.name, c.name), question=shared_part(c.name, parts))
             for c in people
         ]
-        if peers:
-            names = tuple(column.name for column in (*people, *peers))
+        names = tuple(column.name for column in (*people, *peers))
+        if programs := [column for column in peers if may_be_program(column.name)]:
+            reading.rated += map(_judged, programs)
+            choice = f"{listed_briefly([column.name for column in programs])} is a judge"
+            reading.forks.append((choice, {"rater": names}))
+        if peers := [column for column in peers if column not in programs]:
             choice = f"{listed_briefly([column.name for column in peers])} is no rater"
             reading.forks.append((choice, {"rater": names}))
             self.not_read |= {column.name: _NOT_ITS_NAME for column in peers}

@@ -27,6 +27,7 @@ from eval_assets.readers.names import (
     is_first_name,
     is_rating_word,
     may_be_program,
+    models_by_company,
     names_judge,
     names_model,
     names_one_of_several,
@@ -347,7 +348,8 @@ class _RatingRows:
     def _add_forks(self, reading: Reading) -> None:
         """Add the choices that only a name, or its lack, made."""
         names = self.rater.values if self.choices.names is None else ()
-        programs = tuple(filter(may_be_program, names))
+        models = models_by_company(names)
+        programs = tuple(of for of in names if may_be_program(of) and of not in models)
         if programs and len(programs) < len(names):
             verb = "counts as a person" if len(programs) == 1 else "count as people"
             reading.forks.append((f"{listed(programs, most=3)} {verb}", {"judge": programs}))

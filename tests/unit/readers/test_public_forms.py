@@ -778,3 +778,18 @@ def test_sentiments_in_short_are_ordered(tmp_path: Path) -> None:
 
     assert tables.questions[0].scale.words == words
     assert len(tables.ratings) == 2 * len(ITEMS)
+
+
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_claude_beside_people_is_read_as_a_judge_and_as_a_person(tmp_path: Path, form: str) -> None:
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], JUDGE[i]] for i in ITEMS]
+    content = table(["id", "Anna", "Ben", "Claude"], *rows)
+    if form == "long":
+        names = ("Anna", "Ben", "Claude")
+        ratings = [[i, *of] for i, *row in rows for of in zip(names, row, strict=True)]
+        content = table(["id", "rater", "score"], *ratings)
+
+    tables = read(tmp_path, "a.csv", content)
+    [(_, other)] = tables.alternatives
+
+    assert {len(tables.scores), len(other.scores)} == {0, len(ITEMS)}
