@@ -327,8 +327,9 @@ def test_shipped_example_asks_which_component_fired_and_how_confident(tmp_path: 
     CliRunner().invoke(init, [str(study.path), "--example", "labelling"], catch_exceptions=False)
     with labelling(study, "--dimension", "trigger-accuracy") as terminal:
         terminal.expect("plugin: ")
-        terminal.expect("plugin_description")
+        terminal.expect("Prompt")
         terminal.expect("expected")
+        terminal.expect("plugin_description")
         terminal.expect(KEYS_SHOWN)
         terminal.press("n")
         terminal.expect("Which component fired")
