@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.values import MISSING, number_in, order_of
+from eval_assets.wording import listed
 
 BLANK = -1
 """Code of a cell without content."""
@@ -40,6 +42,7 @@ _NEARLY_ALL = 0.9
 _LONG_TEXT = 60
 """Letters of a value, on average, from which on it is a text."""
 
+_FEWEST_MERGED = 3
 _FEWEST_TEXTS = 12
 _MOST_CLASSES = 9
 """Words of a scale without a known order."""
@@ -213,6 +216,19 @@ class CodedColumn:
         """Known order of the words, worst first; None if there is none."""
         return order_of(self.rating_words) if len(self.values) <= _MOST_WORDS else None
 
+    @property
+    def n_merged(self) -> int:
+        """Rows of each value if all are distinct and stand above equally many blank cells, or 1."""
+        starts = np.flatnonzero(self.has_cell)
+        if len(starts) < _FEWEST_MERGED or len(self.values) < len(starts) or starts[0]:
+            return 1
+        lengths = np.diff([*starts, len(self)])
+        return int(lengths[0]) if (lengths == lengths[0]).all() else 1
+
+    def filled_down(self) -> "CodedColumn":
+        """Return the column with each value in the rows that are merged with its own."""
+        return replace(self, codes=np.repeat(self.codes[:: self.n_merged], self.n_merged))
+
     @cached_property
     def who(self) -> Who:
         """Whom the header names."""
@@ -329,10 +345,17 @@ class CodedTable:
 
     @classmethod
     def of(cls, table: FileTable) -> "CodedTable":
-        """Return a table of cells with its columns profiled by their values."""
+        """Return a table of cells with its columns profiled by their values.
+
+        What a spreadsheet writes of merged cells in the first columns is filled down.
+        """
         columns = [CodedColumn.of(header, cells) for header, cells in table.columns.items()]
-        files = FileColumn.repeat(table.file, len(table))
-        return cls(columns, files, table.lines, bad_rows=table.bad_rows, notes=table.notes)
+        files, notes = FileColumn.repeat(table.file, len(table)), table.notes
+        if merged := list(takewhile(lambda column: column.n_merged > 1, columns)):
+            names = listed([column.name for column in merged], most=3)
+            notes = (*notes, f"blank cells of {names} filled with those above")
+            columns[: len(merged)] = [column.filled_down() for column in merged]
+        return cls(columns, files, table.lines, bad_rows=table.bad_rows, notes=notes)
 
 
 def once_in(column: CodedColumn, unit: npt.NDArray[np.integer]) -> CodedColumn:

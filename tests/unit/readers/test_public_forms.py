@@ -793,3 +793,13 @@ def test_claude_beside_people_is_read_as_a_judge_and_as_a_person(tmp_path: Path,
     [(_, other)] = tables.alternatives
 
     assert {len(tables.scores), len(other.scores)} == {0, len(ITEMS)}
+
+
+def test_merged_cells_of_a_spreadsheet_are_filled_down(tmp_path: Path) -> None:
+    rows = [[i if r == "anna" else "", r, PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+
+    tables = read(tmp_path, "a.csv", table(["ticket", "rater", "score"], *rows))
+
+    assert len(tables.ratings) == len(PEOPLE)
+    assert set(tables.items["item"]) == set(ITEMS)
+    assert "blank cells of ticket filled with those above" in tables.notes
