@@ -44,7 +44,6 @@ from eval_assets.readers.readings.table_reading import (
 from eval_assets.readers.words import lines_of
 from eval_assets.wording import listed
 
-_MOST_RATERS = 20_000
 _MOST_CANDIDATES = 6
 _MOST_COPIES = 0.03
 """Share of ratings that may be second submissions."""
@@ -55,7 +54,6 @@ _FEWEST_NUMBERS = 20
 _FEW_ROWS = 12
 _MOST_KEY_COLUMNS = 9
 _MOST_QUESTIONS = 40
-_MOST_PARTS = 12
 _FEWEST_ASKED = 3
 """Columns of ratings from which on a row of each rater is a form that was filled in."""
 
