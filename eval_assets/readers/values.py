@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -95,10 +96,14 @@ class RatingCells:
         tops = self.parsed[np.unique(self.texts.codes), 3]
         return set(tops[~np.isnan(tops)].tolist())
 
-    def words(self) -> set[str]:
-        """Return the texts that are no numbers, such as yes."""
-        is_word = ~self.blank & (np.isnan(self.values) | (self.parsed[self.texts.codes, 2] > 0))
-        return {(text or "").strip() for text in self.texts.take(is_word).present()}
+    def word_counts(self) -> Counter[str]:
+        """Return the number of cells of each text that is no number, such as yes."""
+        cells, counts = self.distinct()
+        is_word = ~cells.blank & (np.isnan(cells.values) | (cells.parsed[cells.texts.codes, 2] > 0))
+        words = Counter[str]()
+        for row in np.flatnonzero(is_word).tolist():
+            words[(cells.texts[row] or "").strip()] += int(counts[row])
+        return words
 
     def spellings(self) -> dict[str, str]:
         """Return the commonest spelling of each word, by the word in lower case.
@@ -107,11 +112,8 @@ class RatingCells:
             >>> parsed_ratings(FileColumn.of(["Good", "Good", "GOOD", "4"])).spellings()
             {'good': 'Good'}
         """
-        cells, counts = self.distinct()
-        rows = sorted(range(len(counts)), key=lambda row: int(counts[row]))
-        texts = [(cells.texts[row] or "").strip() for row in rows]
-        words = self.words()
-        return {text.casefold(): text for text in texts if text in words}
+        counts = self.word_counts()
+        return {word.casefold(): word for word in sorted(counts, key=counts.__getitem__)}
 
     def values_on(self, scale: Scale) -> FloatArray:
         """Return the value of each cell by a scale, on which it may not lie; NaN if it has none.
@@ -291,14 +293,10 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     On a wider scale the same ratings would be closer to each other. None for words without a known
     order, unless the level needs none.
     """
+    of_word = cells.word_counts()
     cells, counts = cells.distinct()
     values = set(cells.values[~np.isnan(cells.values)].tolist())
     is_word = ~cells.blank & np.isnan(cells.values)
-    of_word = {
-        (cells.texts[row] or "").strip(): int(counts[row])
-        for row in np.flatnonzero(~cells.blank).tolist()
-        if (cells.texts[row] or "").strip() in cells.words()
-    }
     # Words without a few that are not in the order of the others.
     in_order = [{w for w in of_word if w.casefold() in known} for known in _KNOWN_WORDS]
     known = max(in_order, key=lambda words: sum(map(of_word.__getitem__, words)))
@@ -310,7 +308,7 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
             return Scale.from_words(*order)
     # Some words among numbers are typing errors, which are reported one by one.
     if int(counts[is_word].sum()) * _FEW > int(counts[~cells.blank].sum()):
-        folded = {word.casefold() for word in cells.words()}
+        folded = {word.casefold() for word in of_word}
         is_nominal = level == "nominal" and len(folded) > 1
         return Scale.from_words(*sorted(folded)) if is_nominal else None
     top = max(cells.tops(), default=math.nan)
