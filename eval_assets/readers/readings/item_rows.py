@@ -55,7 +55,9 @@ _MOST_ITEM_COLUMNS = 8
 _NEARLY_UNIQUE = 0.995
 _FEWEST_COMPUTED = 8
 _NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
-_RUN = re.compile(r"(.+?)[ _.-]*(?:run|trial|rep|repeat|attempt|sample)[ _.-]?(\d+)", re.IGNORECASE)
+_RUN = re.compile(
+    r"(.+?)[ _.(-]*(?:run|trial|rep|repeat|attempt|sample)[ _.-]?(\d+)\)?", re.IGNORECASE
+)
 _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""

@@ -803,3 +803,26 @@ def test_merged_cells_of_a_spreadsheet_are_filled_down(tmp_path: Path) -> None:
     assert len(tables.ratings) == len(PEOPLE)
     assert set(tables.items["item"]) == set(ITEMS)
     assert "blank cells of ticket filled with those above" in tables.notes
+
+
+@pytest.mark.parametrize("judge", ["AI評価", "自動評価", "模型评分", "ai_score", "gpt-4o"])
+@pytest.mark.parametrize("people", [("田中", "鈴木"), ("reader1", "reader2")])
+def test_judge_stands_beside_people_in_any_script(
+    tmp_path: Path, people: tuple[str, str], judge: str
+) -> None:
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", *people, judge], *rows))
+
+    assert set(tables.ratings["rater"]) == set(people)
+    assert set(tables.scores["judge"]) == {judge}
+
+
+def test_runs_in_brackets_are_those_of_one_judge(tmp_path: Path) -> None:
+    names = [f"gpt-4o (run {run})" for run in (1, 2)]
+    rows = [[i, PEOPLE[i, "anna"], JUDGE[i], JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "human", *names], *rows))
+
+    assert set(tables.scores["judge"]) == {"gpt-4o"}
+    assert set(tables.scores["run"]) == {"1", "2"}
