@@ -185,7 +185,7 @@ def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
     issued = [row for row in checked.rows if row.certificate]
     return result_of(
         [
-            f"{row.judge_id} {row.version}, {row.question_id}: {row.stale_because}"
+            f"certificate of {row.judge_id} {row.version} on {row.question_id}: {row.stale_because}"
             for row in issued
             if row.stale_because
         ],

@@ -347,8 +347,8 @@ def test_a_check_warns_of_a_stale_certificate_before_certificates_are_made_again
     assert (stale.passed, stale.severity) == (False, dg.AssetCheckSeverity.WARN)
     lines = str(stale.description).splitlines()
     assert [line.split(": ")[0] for line in lines] == [
-        "harsh 1.0.1, completeness",
-        "steady 1.0.0, completeness",
+        "certificate of harsh 1.0.1 on completeness",
+        "certificate of steady 1.0.0 on completeness",
     ]
     assert all("the ratings or scales changed since the last full run" in line for line in lines)
 
