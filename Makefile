@@ -38,6 +38,8 @@ run: .venv/installed
 ui: .venv/installed
 	@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null \
 	  || { echo 'Port $(PORT) is in use: make ui PORT=...'; exit 1; }
+	@[ -n "$$(ls '$(EVAL_DATA)'/evaluation.yaml '$(EVAL_DATA)'/*/evaluation.yaml 2>/dev/null)" ] \
+	  || { echo 'EVAL_DATA: $(EVAL_DATA) holds no evaluation.yaml, nor do the folders in it'; exit 1; }
 	@echo 'Dagster UI of $(EVAL_DATA): http://127.0.0.1:$(PORT). Closed gates to look at: EVAL_DATA=data/contested, EVAL_DATA=data/stories'
 	@data='$(EVAL_DATA:/=)'; case "$$data" in /*) ;; *) data="$(CURDIR)/$$data" ;; esac; \
 	  home="$$data/.dagster"; [ ! -f "$$data/evaluation.yaml" ] || home="$$data/out/dagster"; \

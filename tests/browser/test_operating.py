@@ -48,6 +48,12 @@ def await_that(condition: Callable[[], object], process: "subprocess.Popen[bytes
         time.sleep(0.5)
 
 
+def link_checkout(folder: Path) -> None:
+    """Link what make needs."""
+    for name in ("Makefile", ".venv", "pyproject.toml", "constraints.txt"):
+        (folder / name).symlink_to(TOP / name)
+
+
 class Ui:
     """`make ui` as a process of its own, on a copy of two evaluations.
 
@@ -58,8 +64,7 @@ class Ui:
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self.data = folder / "data"
-        for name in ("Makefile", ".venv", "pyproject.toml", "constraints.txt"):
-            (folder / name).symlink_to(TOP / name)
+        link_checkout(folder)
         for name in ("dagster.yaml", "workspace.yaml"):
             shutil.copy(TOP / name, folder)
         for name in ("sample", "contested"):
@@ -145,6 +150,22 @@ def titles(received: Received) -> list[str]:
     """Return the title of every alert that arrived."""
     posts = [json.loads(body)["title"] for body in received.bodies]
     return posts + [str(make_header(decode_header(mail["Subject"]))) for mail in received.mails]
+
+
+def test_a_folder_without_evaluations_starts_no_ui_and_is_not_made(tmp_path: Path) -> None:
+    link_checkout(tmp_path)
+    done = subprocess.run(
+        ["make", "ui", "EVAL_DATA=data/smaple"],
+        cwd=tmp_path,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "EVAL_DATA: data/smaple holds no evaluation.yaml" in done.stdout
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
