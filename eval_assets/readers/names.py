@@ -67,7 +67,7 @@ _QUALITY = re.compile(
 _ID = re.compile(
     r"(^|_)((q|p|s|u|doc|topic|query|passage|seg|conv|msg|img|task|item)?id|uuid|hash|key)$"
 )
-IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
+_IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
     r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level)$"
 )
@@ -80,7 +80,7 @@ _OF_STUDY = re.compile(
 
 _NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
 _NOT_OF_ROLE = {
-    Role.RATING: IDENTIFIER,
+    Role.RATING: _IDENTIFIER,
     Role.RATER: _OF_PERSON,
     Role.ITEM: _OF_STUDY,
     Role.FLAG: re.compile(r"_by$"),  # labelled_by

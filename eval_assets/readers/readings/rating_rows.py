@@ -20,7 +20,6 @@ from eval_assets.readers.columns import (
 )
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
-    IDENTIFIER,
     Role,
     Who,
     distinct_parts,
@@ -28,6 +27,7 @@ from eval_assets.readers.names import (
     is_rating_word,
     may_be_program,
     models_by_company,
+    names_id,
     names_judge,
     names_model,
     names_one_of_several,
@@ -146,7 +146,7 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
     peers = [of for of in ratings if of is not column]
     # A header shares a part with one of ratings, as expert_a_tone and expert_a_style.
     has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
-    if is_number and not IDENTIFIER.search(plain(column.name)) and has_sibling:
+    if is_number and not names_id(column.name) and has_sibling:
         return True
     may_be_letters = all(len(of) == 1 and of.isalpha() for of in names) and len(ratings) > 1
     is_ordered = column.order is not None and not column.origin
