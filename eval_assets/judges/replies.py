@@ -9,7 +9,7 @@ JSON object stands for the statement `score: VALUE`.
                  question's id before it or in its place, or with "(LOW-HIGH)" behind it
     JUDGING    = "I (would) give | rate | score ... (it) (a | a score of)" | "it deserves a"
     NUMBER     = digits with at most one decimal point, and "/HIGH" or "out of HIGH"; or a word of
-                 the scale
+                 the scale, of which yes and no are 1 and 0
     LEAD       = a bullet, words such as "Overall," or "Based on this,", anything before "but"
     TAIL       = an explanation that has no condition, change or bound, and no other number
 
@@ -35,7 +35,7 @@ from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.requests import Outcome, RequestFailed
 from eval_assets.ledger import Status
-from eval_assets.scale import Scale
+from eval_assets.scale import BINARY, Scale
 from eval_assets.wording import storable
 
 
@@ -195,8 +195,8 @@ _OF_HIGH = "\uf8ff"
 """Sign for "/5" or "out of 5" on a scale up to 5; of the private use area."""
 
 # In the patterns below, names in capitals stand for other patterns; see `_Grammar`.
-_DECORATION = r"[\s*_\"'`“”().,:!=\[\]]*"
-# A point before a number that has one is no decoration: ".5.5" is not 5.5.
+# A point before a digit is no decoration: ".5.5" is not 5.5, and ".7" not 7.
+_DECORATION = r"(?:[\s*_\"'`“”(),:!=\[\]]|\.{2,}|\.(?![0-9]))*"
 _NUMBER = (
     r"(?P<number>[-\u2212+]?(?:(?<!\.)[0-9]{1,300}\.[0-9]{1,300}|[0-9]{1,300}(?!\.?[0-9])(?:COMMA)?"
     r"|(?<![.\d])\.[0-9]{1,300})|WORD)"
@@ -283,6 +283,9 @@ _OTHER_KEYS = ("criterion", "question", "question_id", "dimension", "metric", "a
 _WORD_KEYS = ("verdict", "label", "answer", "result")
 """Keys of an object without a score that may hold a word of the scale."""
 
+_YES_OR_NO = {"no": 0.0, "yes": 1.0, "false": 0.0, "true": 1.0}
+"""Words for the scores of a binary question."""
+
 _SCALE_KEYS = ("max_score", "max", "maximum", "out_of", "scale")
 _TRAILING_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*[}\]])")
 """A comma before a closing bracket, outside of texts."""
@@ -305,9 +308,9 @@ class _Grammar:
             re.escape(f"{end:g}") + (r"(?:\.0+)?" if float(end).is_integer() else "")
             for end in (scale.low, scale.high)
         )
-        words = scale.words or ()
-        self._values = dict(zip(map(str.lower, words), scale.values or (), strict=False))
-        longest_first = sorted(map(re.escape, words), key=len, reverse=True)
+        words = zip(map(str.lower, scale.words or ()), scale.values or (), strict=False)
+        self._values = dict(words) or (dict(_YES_OR_NO) if scale == BINARY else {})
+        longest_first = sorted(map(re.escape, self._values), key=len, reverse=True)
         names = {
             "LABEL": _LABEL,
             "JUDGING": _JUDGING,
@@ -316,7 +319,7 @@ class _Grammar:
             "QUESTION": re.escape(self._question).replace(r"\ ", "[ _-]") or "(?!)",
             "RANGE": rf"{low}\s*(?:to|and|through|[-\u2013\u2014])\s*{high}(?!\.?\w)",
             "HIGH": rf"{high}(?!\.?\w)",
-            "WORD": rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)" if words else "(?!)",
+            "WORD": rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)" if longest_first else "(?!)",
         }
 
         def compiled(pattern: str, comma: str = ",[0-9]{1,2}") -> re.Pattern[str]:
@@ -328,6 +331,7 @@ class _Grammar:
         self._out_of = compiled(
             r"(?<=[0-9])( points?| stars?)?\s*\(?(?:/|out of(?: a(?: possible)?)?|of)\s*HIGH\)?"
         )
+        self._heading = compiled(r"(?m)^(#*[ \t]*LABEL)[ \t]*\n+(?=[0-9])")
         self._range = compiled(r"(?<![\w.+\u2212-])RANGE")
         self._statement = compiled(
             rf"{_BULLET}{_CONTRAST}(?P<lead>{_LEAD}(?:{_STATED}|(?=\W*(?:[0-9.]+{_OF_HIGH}|WORD)\W*$)))NUMBER"
@@ -352,6 +356,7 @@ class _Grammar:
             return self._value(match), rationale or ""
         plain = _MARKUP.sub("", _QUOTED.sub(" (quoted) ", _TAG.sub(r"\n\1: \2\n", plain)))
         plain = _TABLE_ROW.sub(lambda row: row[1].replace("|", ": ", 1).replace("|", "-"), plain)
+        plain = self._heading.sub(r"\1: ", plain)
         scale_ends = _OTHER_SCALE.findall(self._range.sub("(range)", plain))
         if any(float(number) != self._scale.high for row in scale_ends for number in row if number):
             raise _Unparsable

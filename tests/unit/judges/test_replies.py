@@ -60,6 +60,7 @@ def test_of_words_in_each_other_the_longest_counts() -> None:
         (" **3**.\n", 3),
         ("(2.5)", 2.5),
         ("Score: ...3", 3),
+        ("## Score\n\n3", 3),
         ("3/4", 3),
         ("3 out of 4", 3),
         ("Score: 3", 3),
@@ -183,6 +184,11 @@ def test_text_quoted_in_a_rationale_is_not_read_as_a_score() -> None:
 
 def test_booleans_are_scores_on_a_binary_scale_only() -> None:
     assert parse_reply('{"score": true}', BINARY).score == 1
+    assert parse_reply("Score: .7", UNIT).score == 0.7
+    assert parse_reply("**Yes.**", BINARY).score == 1
+    assert parse_reply('{"answer": "no"}', BINARY).score == 0
+    assert parse_reply("Yes and no", BINARY).status == "unparsable"
+    assert parse_reply("Yes", LIKERT5).status == "unparsable"
     assert parse_reply('{"score": false}', BINARY).score == 0
     assert parse_reply('{"score": true}', UNIT).status == "unparsable"
 
