@@ -37,6 +37,7 @@ class Cell:
         verdict: The verdict that it is; it stands beside its sign.
         shade: Share of a heat map's colour; None outside of one.
         is_marked: Whether it is framed.
+        hint: What a page shows when it is pointed at.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Cell:
     verdict: Verdict | None = None
     shade: float | None = None
     is_marked: bool = False
+    hint: str = ""
 
 
 def text_cell(text: str, *, tone: Tone = Tone.NONE) -> Cell:

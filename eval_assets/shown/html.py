@@ -347,7 +347,8 @@ def _cell(table: Table, index: int, cell: Cell) -> str:
     names += [cell.tone.value] if cell.tone is not Tone.NONE else []
     name = f' class="{" ".join(names)}"' if names else ""
     shade = "" if cell.shade is None else f' style="--share:{100 * cell.shade:.0f}%"'
-    return f"<td{name}{shade}>{_number(cell.text)}</td>"
+    hint = f' title="{escape(cell.hint)}"' if cell.hint else ""
+    return f"<td{name}{shade}{hint}>{_number(cell.text)}</td>"
 
 
 def _histogram(item: Distribution, values: Sequence[str]) -> str:

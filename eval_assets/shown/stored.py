@@ -450,8 +450,14 @@ def _results_by_prompt(source: StoredFigures) -> Section | None:
 def _result_cell(row: StoredRow | None) -> Cell:
     if row is None or row["mean"] is None:
         return Cell("")
-    is_marked = row["alpha"] < _RELIABLE
-    return Cell(figure_text(row["mean"]), row["mean"], shade=row["mean"], is_marked=is_marked)
+    alpha = row["alpha"]
+    return Cell(
+        figure_text(row["mean"]),
+        row["mean"],
+        shade=row["mean"],
+        is_marked=alpha < _RELIABLE,
+        hint=f"Alpha of the judges {figure_text(alpha, limits=[_RELIABLE])}: {alpha_label(alpha)}",
+    )
 
 
 def _decisions(source: StoredFigures) -> Section | None:

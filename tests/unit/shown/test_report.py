@@ -251,6 +251,9 @@ def test_results_mark_where_judges_do_not_agree() -> None:
         ("0.10", False),
     ]
     assert [row[-1].text for row in grid.rows] == ["1 of 1", "0 of 1"]
+    hints = [row[1].hint for row in grid.rows]
+    assert hints == ["Alpha of the judges 0.20: unreliable", "Alpha of the judges 0.80: reliable"]
+    assert all(f'title="{hint}"' in report_page(report()) for hint in hints)
 
 
 def test_limits_say_what_is_missing() -> None:
