@@ -115,6 +115,7 @@ _METRIC = re.compile(
     r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
     r"([_\d]|l$|l_?sum|$)"
 )
+_SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
 _HUMAN = re.compile(rf"{_words('human').pattern}|^(dr|prof|mr|mrs|ms|herr|frau)_\w")
 _GIVEN = _words("given")
 """Words for what people said, unless a judge is named beside them: judge_label."""
@@ -283,6 +284,16 @@ def names_judge(header: str) -> bool:
         (True, True, False)
     """
     return _JUDGE.search(plain(header)) is not None
+
+
+def holds_judges(header: str) -> bool:
+    """Return whether a column may hold the names of judges, and not what they said.
+
+    Examples:
+        >>> holds_judges("judge_model"), holds_judges("llm_verdict")
+        (True, False)
+    """
+    return names_judge(header) and not _SAID.search(plain(header))
 
 
 def who(name: str) -> Who:

@@ -207,7 +207,7 @@ class ItemRows:
             "an identifier or attribute by its name": names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
             "a measurement or attribute by its name": is_measured
-            and not (is_rating or kind is Who.HUMAN),
+            and not (is_rating or _NUMBERED_RATER.match(name)),
             "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
             "not a rating by its name": _STATISTIC.search(name),
             "a flag by its name": (
@@ -698,6 +698,7 @@ def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
     return None
 
 
+_NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
 _NEVER = (["false"], ["true"])
 """Values of a column that programs write for all rows."""
 

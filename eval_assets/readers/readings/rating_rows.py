@@ -23,6 +23,7 @@ from eval_assets.readers.names import (
     Role,
     Who,
     distinct_parts,
+    holds_judges,
     is_first_name,
     is_rating_word,
     may_be_program,
@@ -125,7 +126,7 @@ def _may_name_raters(
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
     may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
-    is_known = is_named or column.origin or names_judge(column.name)
+    is_known = is_named or column.origin or holds_judges(column.name)
     is_unique = column.n_distinct == len(table) and not column.origin
     # Headers of a form, with a column for each item, are numbered or share a part.
     headers = [of.name for of in ratings]
@@ -183,7 +184,7 @@ def _holds_raters(column: CodedColumn) -> bool:
 
 def _rater_score(column: CodedColumn) -> float:
     """Return how likely a column names raters, by its name and by those in it."""
-    is_judge = names_judge(column.name)
+    is_judge = holds_judges(column.name)
     people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
     return float(
         4 * column.may_be(Role.RATER)
@@ -222,7 +223,7 @@ class _RatingRows:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
         is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
-        return bool(is_named or names_judge(rater.name) or _holds_raters(rater))
+        return bool(is_named or holds_judges(rater.name) or _holds_raters(rater))
 
     def _chosen(self, column: CodedColumn) -> bool:
         return self.choices.takes(column)
@@ -324,7 +325,7 @@ class _RatingRows:
             # Beside people each name says for itself: human_1 beside gpt-4.
             are_people = Who.HUMAN in kinds or any(map(is_first_name, names))
             return any(map(names_model, names)) and not are_people
-        return names_judge(self.rater.name) and Who.HUMAN not in kinds
+        return holds_judges(self.rater.name) and Who.HUMAN not in kinds
 
     def _likelihood(self, reading: Reading, per_item: float) -> float:
         first = reading.rated[0].column

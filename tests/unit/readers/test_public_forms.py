@@ -826,3 +826,14 @@ def test_runs_in_brackets_are_those_of_one_judge(tmp_path: Path) -> None:
 
     assert set(tables.scores["judge"]) == {"gpt-4o"}
     assert set(tables.scores["run"]) == {"1", "2"}
+
+
+def test_verdict_of_a_model_with_a_word_of_its_own_names_no_rater(tmp_path: Path) -> None:
+    """A column called like a judge holds what it said, although no person said `unclear`."""
+    words = ["supported", "refuted", "unclear"]
+    rows = [[i, words[n % 3], words[n % 2]] for n, i in enumerate(ITEMS)]
+
+    tables = read(tmp_path, "a.csv", table(["id", "llm_verdict", "anna"], *rows))
+
+    assert set(tables.ratings["rater"]) == {"anna"}
+    assert set(tables.scores["judge"]) == {"llm_verdict"}
