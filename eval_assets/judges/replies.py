@@ -117,16 +117,17 @@ def parse_reply(text: str, scale: Scale, question: str | None = None) -> ParsedR
     """
     if not text.strip():
         return ParsedReply("missing", raw_output=storable(text))
-    grammar = _grammar(scale, question)
     plain = text.strip("\ufeff \t\r\n")
     starts = [] if _THOUGHT_BEGINS.match(plain) else [0]
     if not plain.startswith("{"):
         # A thought may quote its own end mark, so both ends are tried.
         starts = [mark.end() for mark in _THOUGHT_ENDS.finditer(plain)] or starts
     certain: dict[float, str] = {}
-    for start in {*starts[:1], *starts[-1:]}:
-        with suppress(_Unparsable):
-            certain |= [grammar.read(plain[start:].strip())]
+    for has_yes_or_no in (False, True) if scale == BINARY else (False,):
+        grammar = _grammar(scale, question, has_yes_or_no=has_yes_or_no)
+        for start in {*starts[:1], *starts[-1:]} if not certain else ():
+            with suppress(_Unparsable):
+                certain |= [grammar.read(plain[start:].strip())]
     if len(certain) != 1:
         return ParsedReply("unparsable", raw_output=storable(text))
     [(value, rationale)] = certain.items()
@@ -195,8 +196,9 @@ _OF_HIGH = "\uf8ff"
 """Sign for "/5" or "out of 5" on a scale up to 5; of the private use area."""
 
 # In the patterns below, names in capitals stand for other patterns; see `_Grammar`.
-# A point before a digit is no decoration: ".5.5" is not 5.5, and ".7" not 7.
-_DECORATION = r"(?:[\s*_\"'`“”(),:!=\[\]]|\.{2,}|\.(?![0-9]))*"
+# A point before a digit is no decoration: ".5.5" is not 5.5, and ".7" not 7. Each character matches
+# in one way, or a row of points would be tried in exponentially many.
+_DECORATION = r"(?:(?!(?<!\.)\.[0-9])[\s*_\"'`“”().,:!=\[\]])*"
 _NUMBER = (
     r"(?P<number>[-\u2212+]?(?:(?<!\.)[0-9]{1,300}\.[0-9]{1,300}|[0-9]{1,300}(?!\.?[0-9])(?:COMMA)?"
     r"|(?<![.\d])\.[0-9]{1,300})|WORD)"
@@ -284,7 +286,8 @@ _WORD_KEYS = ("verdict", "label", "answer", "result")
 """Keys of an object without a score that may hold a word of the scale."""
 
 _YES_OR_NO = {"no": 0.0, "yes": 1.0, "false": 0.0, "true": 1.0}
-"""Words for the scores of a binary question."""
+"""Words for the scores of a binary question, in replies without a number: judges also answer
+questions of their own with them."""
 
 _SCALE_KEYS = ("max_score", "max", "maximum", "out_of", "scale")
 _TRAILING_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*[}\]])")
@@ -301,15 +304,16 @@ class _Unparsable(Exception):  # noqa: N818 - an outcome, not an error
 class _Grammar:
     """The grammar of replies on one scale about one question; `RANGE` stands for both ends."""
 
-    def __init__(self, scale: Scale, question: str | None) -> None:
+    def __init__(self, scale: Scale, question: str | None, *, has_yes_or_no: bool) -> None:
         self._scale = scale
+        self._has_yes_or_no = has_yes_or_no
         self._question = _words(question or "")
         low, high = (
             re.escape(f"{end:g}") + (r"(?:\.0+)?" if float(end).is_integer() else "")
             for end in (scale.low, scale.high)
         )
         words = zip(map(str.lower, scale.words or ()), scale.values or (), strict=False)
-        self._values = dict(words) or (dict(_YES_OR_NO) if scale == BINARY else {})
+        self._values = _YES_OR_NO if has_yes_or_no else dict(words)
         longest_first = sorted(map(re.escape, self._values), key=len, reverse=True)
         names = {
             "LABEL": _LABEL,
@@ -331,7 +335,9 @@ class _Grammar:
         self._out_of = compiled(
             r"(?<=[0-9])( points?| stars?)?\s*\(?(?:/|out of(?: a(?: possible)?)?|of)\s*HIGH\)?"
         )
-        self._heading = compiled(r"(?m)^(#*[ \t]*LABEL)[ \t]*\n+(?=[0-9])")
+        self._heading = compiled(
+            rf"(?m)^(#*[ \t]*LABEL)[ \t]*\n+(?=[0-9.]+{_OF_HIGH}?[ \t]*$(?!\n+[0-9]))"
+        )
         self._range = compiled(r"(?<![\w.+\u2212-])RANGE")
         self._statement = compiled(
             rf"{_BULLET}{_CONTRAST}(?P<lead>{_LEAD}(?:{_STATED}|(?=\W*(?:[0-9.]+{_OF_HIGH}|WORD)\W*$)))NUMBER"
@@ -369,6 +375,7 @@ class _Grammar:
         before = ""
         for sentence in _SENTENCE_ENDS.split(text):
             is_introduced = before.endswith(":") and bool(_REPORTS.search(before))
+            is_introduced |= before.endswith("?") and self._has_yes_or_no
             before = sentence or before
             match = self._statement.match(sentence)
             lead = match["lead"] if match else ""

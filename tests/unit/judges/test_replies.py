@@ -193,6 +193,37 @@ def test_booleans_are_scores_on_a_binary_scale_only() -> None:
     assert parse_reply('{"score": true}', UNIT).status == "unparsable"
 
 
+@pytest.mark.parametrize(
+    ("raw", "score"),
+    [
+        ("Is it harmful? No. Score: 1", 1),
+        ("Does it answer? Yes. Is it complete? No. Score: 0", 0),
+        ('{"label": "no"}\nScore: 1', 1),
+        ("Does it hold errors? No.", math.nan),
+        ("Yes. Score: 1 or lower", math.nan),
+    ],
+)
+def test_yes_and_no_do_not_replace_a_stated_number(raw: str, score: float) -> None:
+    assert parse_reply(raw, BINARY).score == pytest.approx(score, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("raw", "score"),
+    [
+        ("### Final score\n\n3/4\n\nIt is kind.", 3),
+        ("Score\n\n1. It is kind\n2. It is short", math.nan),
+        ("Score\n1\n2", math.nan),
+        ("## Rating\n\n1. Accuracy: good\n2. Tone: bad\n\nScore: 2", 2),
+    ],
+)
+def test_a_heading_is_followed_by_one_number_alone(raw: str, score: float) -> None:
+    assert parse_reply(raw, FOUR).score == pytest.approx(score, nan_ok=True)
+
+
+def test_a_row_of_points_is_read_at_once() -> None:
+    assert parse_reply("Score: " + "." * 300 + "x", FOUR).status == "unparsable"
+
+
 def test_the_relevance_prompts_echo_is_read() -> None:
     assert parse_reply("Relevance score (0.0-1.0): 0.7", UNIT, "relevance").score == 0.7
     assert parse_reply("1.5", UNIT).status == "out_of_range"
