@@ -275,7 +275,7 @@ def check_readings(
         files = source_files(evaluation)
         inputs = ("responses", "human_labels", "judge_scores")
         source = list(dict.fromkeys(path for name in inputs for path in files[name]))
-    tables = read_ratings(source, options, evaluation=evaluation)
+    tables = read_ratings(source, options, evaluation=evaluation, score_of=_score_of_reply)
     result = _result(tables, context)
     alternatives = [_result(other, context, doubt=doubt) for doubt, other in tables.alternatives]
     differing = [other for other in alternatives if other.verdicts != result.verdicts]
@@ -287,6 +287,12 @@ def check_readings(
     choice = "; ".join(of.choice for of in reversed_doubts)
     confirmations = dict.fromkeys(of.confirmation for of in reversed_doubts if of.confirmation)
     return [replace(result, choice=choice, option=" ".join(confirmations)), *differing]
+
+
+def _score_of_reply(text: str, scale: Scale) -> float:
+    from eval_assets.judges.replies import parse_reply  # few files hold replies
+
+    return parse_reply(text, scale).score
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from eval_assets.readers.importers.tool_exports import (
     readings_of_export,
     tool_of,
 )
+from eval_assets.readers.judge_replies import ScoreOfReply, with_scores_of_replies
 from eval_assets.readers.names import (
     Who,
     crossed_parts,
@@ -95,12 +96,13 @@ def read_ratings(
     options: ReadOptions,
     *,
     evaluation: Evaluation | None = None,
+    score_of: ScoreOfReply | None = None,
 ) -> RatingTables:
     """Return the ratings of people and judges in files of any form, or in a data frame.
 
     Which columns name items, raters and questions follows from their values; names choose between
     what the values leave open, and options always win. The scales of an evaluation count for its
-    questions.
+    questions. With `score_of`, replies of judges are the scores that they state.
 
     Raises:
         ExceptionGroup: Of an InputError for each cell that is no rating, or for a file that leaves
@@ -109,6 +111,9 @@ def read_ratings(
     if isinstance(source, pd.DataFrame) and options.scale is None:
         options = replace(options, scale=_scale_of_categories(source))
     tables = _source(source, options)
+    if score_of is not None:
+        scored = with_scores_of_replies(tables.tables, options.scale, score_of)
+        tables = replace(tables, tables=scored)
     result, readings = _read(tables, options, evaluation)
     doubts, alternatives = list(result.doubts), []
     forks = [fork for reading in readings if len(readings) == 1 for fork in reading.forks]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.errors import leaves
+from eval_assets.judges.replies import parse_reply
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from tests.unit.readers.formats.xlsx import Cell, workbook
@@ -837,3 +838,43 @@ def test_verdict_of_a_model_with_a_word_of_its_own_names_no_rater(tmp_path: Path
 
     assert set(tables.ratings["rater"]) == {"anna"}
     assert set(tables.scores["judge"]) == {"llm_verdict"}
+
+
+REPLIES = {
+    i: f"It mentions {n * 7} things and is fine.\n\nScore: {JUDGE[i]}" for n, i in enumerate(ITEMS)
+}
+
+
+@pytest.mark.parametrize(
+    ("header", "judge"),
+    [(["id", "judge_reply"], "judge_reply"), (["id", "judge_model", "raw_output"], "gpt-4o")],
+)
+def test_replies_of_a_judge_are_their_scores(tmp_path: Path, header: list[str], judge: str) -> None:
+    people = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+    replies = [[i, *["gpt-4o"] * (len(header) - 2), REPLIES[i]] for i in ITEMS]
+    replies[0][-1] = "I cannot say."
+    (tmp_path / "people.csv").write_text(table(["id", "anna", "ben"], *people))
+    (tmp_path / "replies.csv").write_text(table(header, *replies))
+
+    tables = read_ratings(
+        [tmp_path / "people.csv", tmp_path / "replies.csv"],
+        ReadOptions(),
+        score_of=lambda text, scale: parse_reply(text, scale).score,
+    )
+
+    assert set(tables.scores["judge"]) == {judge}
+    assert tables.scores["value"].tolist() == [float(JUDGE[i]) for i in ITEMS[1:]]
+    assert any("1 reply without one left out" in note for note in tables.notes)
+
+
+def test_rated_text_that_states_a_score_is_no_reply_of_a_judge(tmp_path: Path) -> None:
+    rows = [[i, REPLIES[i], PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+    (tmp_path / "a.csv").write_text(table(["id", "response", "anna", "ben"], *rows))
+
+    tables = read_ratings(
+        [tmp_path / "a.csv"],
+        ReadOptions(),
+        score_of=lambda text, scale: parse_reply(text, scale).score,
+    )
+
+    assert not len(tables.scores)
