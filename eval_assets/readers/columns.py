@@ -223,7 +223,15 @@ class CodedColumn:
         if len(starts) < _FEWEST_MERGED or len(self.values) < len(starts) or starts[0]:
             return 1
         lengths = np.diff([*starts, len(self)])
-        return int(lengths[0]) if (lengths == lengths[0]).all() else 1
+        return int(lengths[0]) if (lengths == lengths[0]).all() and not self._is_rated else 1
+
+    @property
+    def _is_rated(self) -> bool:
+        """Return whether it holds numbers under the name of a rater or of ratings."""
+        is_named = self.may_be(Role.RATING) or self.who.is_human or self.who is Who.JUDGE
+        is_of_raters = self.may_be(Role.RATER) and not self.may_be(Role.RATING)
+        is_other = self.may_be(Role.ITEM) or is_of_raters
+        return self.kind is Kind.NUMBER and is_named and not is_other
 
     def filled_down(self) -> "CodedColumn":
         """Return the column with each value in the rows that are merged with its own."""

@@ -703,6 +703,11 @@ def _machine_rows(
 def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedColumn:
     """Return a column of raters in which machines without a name are called by their kind."""
     for column, is_machine in _machine_rows(columns):
+        machines, people = (
+            set(rater.codes[rows & rater.has_cell].tolist()) for rows in (is_machine, ~is_machine)
+        )
+        if machines & people:
+            continue  # the kind is that of the text: the same raters rate those of both
         rows = np.flatnonzero(is_machine & ~rater.has_cell)
         kinds = {column.values[code] for code in np.unique(column.codes[rows])}
         if len(kinds) == 1 and who(kind := kinds.pop()) is Who.JUDGE:

@@ -806,6 +806,36 @@ def test_merged_cells_of_a_spreadsheet_are_filled_down(tmp_path: Path) -> None:
     assert "blank cells of ticket filled with those above" in tables.notes
 
 
+def test_scores_of_every_second_item_are_not_filled_down(tmp_path: Path) -> None:
+    scores = [f"{i / 100}" if i % 2 == 0 else "" for i in range(len(ITEMS))]
+    rows = [[s, i, *(PEOPLE[i, r] for r in RATERS)] for s, i in zip(scores, ITEMS, strict=True)]
+
+    tables = read(tmp_path, "a.csv", table(["gpt-4o", "id", *RATERS], *rows))
+
+    assert len(tables.scores) == sum(map(bool, scores))
+
+
+@pytest.mark.parametrize("header", ["模型", "模型名称", "モデル"])
+def test_models_that_answered_are_no_judges_in_any_script(tmp_path: Path, header: str) -> None:
+    models = ("gpt-4o", "qwen")
+    rows = [[i, model, r, v] for (i, r), v in PEOPLE.items() for model in models]
+
+    tables = read(tmp_path, "a.csv", table(["id", header, "标注员", "评分"], *rows))
+
+    assert set(tables.ratings["rater"]) == set(RATERS)
+    assert tables.scores.empty
+
+
+def test_kind_of_a_text_is_no_rater(tmp_path: Path) -> None:
+    rows = [
+        [i, ("ai", "human")[n % 2], PEOPLE[i, r], r] for n, i in enumerate(ITEMS) for r in RATERS
+    ]
+    rows[0][3] = ""  # of a text by a machine
+
+    with pytest.raises(ExceptionGroup, match="cannot be used"):
+        read(tmp_path, "a.csv", table(["id", "source", "score", "rater"], *rows))
+
+
 @pytest.mark.parametrize("judge", ["AI評価", "自動評価", "模型评分", "ai_score", "gpt-4o"])
 @pytest.mark.parametrize("people", [("田中", "鈴木"), ("reader1", "reader2")])
 def test_judge_stands_beside_people_in_any_script(
