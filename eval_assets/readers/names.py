@@ -155,7 +155,8 @@ def may_be(header: str, *roles: Role) -> bool:
     name = plain(header)
     if "?" in header:  # a question of a form
         roles = tuple(role for role in roles if role not in _NO_QUESTION)
-    if "." in header and is_rating_word(header.rpartition(".")[2]):  # tags.label
+    is_of_model = name.startswith("model_") and _JUDGE.search(name)  # model_quality
+    if is_of_model or ("." in header and is_rating_word(header.rpartition(".")[2])):  # tags.label
         roles = tuple(role for role in roles if role is not Role.SYSTEM)
     return any(
         _ROLES[role].search(name) and not (role in _NOT_OF_ROLE and _NOT_OF_ROLE[role].search(name))

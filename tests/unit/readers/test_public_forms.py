@@ -708,6 +708,16 @@ def test_score_of_a_model_stands_beside_its_question(tmp_path: Path) -> None:
     assert set(tables.scores["judge"]) == {"model_relevance"}
 
 
+def test_criteria_of_models_are_questions_to_raters(tmp_path: Path) -> None:
+    criteria = ("model_quality", "model_clarity")
+    rows = [[i, r, PEOPLE[i, r], 6 - PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+
+    tables = read(tmp_path, "a.csv", table(["item", "rater", *criteria], *rows))
+
+    assert [question.id for question in tables.questions] == [*criteria]
+    assert set(tables.ratings["rater"]) == set(RATERS)
+
+
 def test_machine_without_a_name_is_called_by_its_kind(tmp_path: Path) -> None:
     rows = [
         {
