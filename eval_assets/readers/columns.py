@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property
-from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,6 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.values import MISSING, number_in, order_of
-from eval_assets.wording import listed
 
 BLANK = -1
 """Code of a cell without content."""
@@ -42,7 +40,6 @@ _NEARLY_ALL = 0.9
 _LONG_TEXT = 60
 """Letters of a value, on average, from which on it is a text."""
 
-_FEWEST_MERGED = 3
 _FEWEST_TEXTS = 12
 _MOST_CLASSES = 9
 """Words of a scale without a known order."""
@@ -216,27 +213,6 @@ class CodedColumn:
         """Known order of the words, worst first; None if there is none."""
         return order_of(self.rating_words) if len(self.values) <= _MOST_WORDS else None
 
-    @property
-    def n_merged(self) -> int:
-        """Rows of each value if all are distinct and stand above equally many blank cells, or 1."""
-        starts = np.flatnonzero(self.has_cell)
-        if len(starts) < _FEWEST_MERGED or len(self.values) < len(starts) or starts[0]:
-            return 1
-        lengths = np.diff([*starts, len(self)])
-        return int(lengths[0]) if (lengths == lengths[0]).all() and not self._is_rated else 1
-
-    @property
-    def _is_rated(self) -> bool:
-        """Return whether it holds numbers under the name of a rater or of ratings."""
-        is_named = self.may_be(Role.RATING) or self.who.is_human or self.who is Who.JUDGE
-        is_of_raters = self.may_be(Role.RATER) and not self.may_be(Role.RATING)
-        is_other = self.may_be(Role.ITEM) or is_of_raters
-        return self.kind is Kind.NUMBER and is_named and not is_other
-
-    def filled_down(self) -> "CodedColumn":
-        """Return the column with each value in the rows that are merged with its own."""
-        return replace(self, codes=np.repeat(self.codes[:: self.n_merged], self.n_merged))
-
     @cached_property
     def who(self) -> Who:
         """Whom the header names."""
@@ -353,17 +329,10 @@ class CodedTable:
 
     @classmethod
     def of(cls, table: FileTable) -> "CodedTable":
-        """Return a table of cells with its columns profiled by their values.
-
-        What a spreadsheet writes of merged cells in the first columns is filled down.
-        """
+        """Return a table of cells with its columns profiled by their values."""
         columns = [CodedColumn.of(header, cells) for header, cells in table.columns.items()]
-        files, notes = FileColumn.repeat(table.file, len(table)), table.notes
-        if merged := list(takewhile(lambda column: column.n_merged > 1, columns)):
-            names = listed([column.name for column in merged], most=3)
-            notes = (*notes, f"blank cells of {names} filled with those above")
-            columns[: len(merged)] = [column.filled_down() for column in merged]
-        return cls(columns, files, table.lines, bad_rows=table.bad_rows, notes=notes)
+        files = FileColumn.repeat(table.file, len(table))
+        return cls(columns, files, table.lines, bad_rows=table.bad_rows, notes=table.notes)
 
 
 def once_in(column: CodedColumn, unit: npt.NDArray[np.integer]) -> CodedColumn:

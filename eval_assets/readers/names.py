@@ -69,7 +69,8 @@ _ID = re.compile(
 )
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
-    r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level)$"
+    r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level"
+    r"|hours|years|experience)$"
 )
 """How headers end that tell something of a rater, as user_language does."""
 
@@ -311,7 +312,7 @@ def who(name: str) -> Who:
     is_model = names_model(name)
     if (
         _HUMAN.search(words)
-        and not is_model
+        and not (is_model or _OF_PERSON.search(words))
         and not re.search(r"(^|_)(llm|ai|ki|ia|judge_model|auto)(_|$)", words)
     ):
         return Who.HUMAN

@@ -175,7 +175,8 @@ def _filled_down(table: CodedTable) -> CodedTable:
             and column.has_cell[0]
             and n_blank >= max(_FEWEST_MERGED, (1 - _FULL) * len(table))
             and may_be(column.name, Role.ITEM, Role.RATER, Role.SYSTEM)
-            and column.kind is not Kind.NUMBER
+            and (column.kind is not Kind.NUMBER or _is_above_blanks(column))
+            and (not may_be(column.name, Role.RATER) or n_blank >= column.n_cells)
         )
         if not is_merged:
             columns.append(column)
@@ -184,6 +185,14 @@ def _filled_down(table: CodedTable) -> CodedTable:
         columns.append(column.take(rows))
         notes.append(f"blank cells of {column.name} read as the cell above")
     return replace(table, columns=columns, notes=(*table.notes, *notes)) if notes else table
+
+
+def _is_above_blanks(column: CodedColumn) -> bool:
+    """Return whether distinct ids of items stand above equally many blank cells each."""
+    starts = np.flatnonzero(column.has_cell)
+    n_rows = np.diff([*starts, len(column)])
+    is_id = may_be(column.name, Role.ITEM) and len(column.values) == len(starts)
+    return is_id and bool((n_rows == n_rows[0]).all())
 
 
 # Several tables of one form are one.

@@ -806,14 +806,36 @@ def test_claude_beside_people_is_read_as_a_judge_and_as_a_person(tmp_path: Path,
     assert {len(tables.scores), len(other.scores)} == {0, len(ITEMS)}
 
 
-def test_merged_cells_of_a_spreadsheet_are_filled_down(tmp_path: Path) -> None:
-    rows = [[i if r == "anna" else "", r, PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+@pytest.mark.parametrize("is_number", [True, False])
+def test_merged_cells_of_a_spreadsheet_are_filled_down(tmp_path: Path, *, is_number: bool) -> None:
+    names = {i: n if is_number else i for n, i in enumerate(ITEMS)}
+    rows = [[names[i] if r == "anna" else "", r, PEOPLE[i, r]] for i in ITEMS for r in RATERS]
 
     tables = read(tmp_path, "a.csv", table(["ticket", "rater", "score"], *rows))
 
     assert len(tables.ratings) == len(PEOPLE)
-    assert set(tables.items["item"]) == set(ITEMS)
-    assert "blank cells of ticket filled with those above" in tables.notes
+    assert set(tables.items["item"]) == set(map(str, names.values()))
+    assert "blank cells of ticket read as the cell above" in tables.notes
+
+
+def test_machine_in_rows_of_a_csv_is_called_by_its_kind(tmp_path: Path) -> None:
+    rows = [[i, r, "human", PEOPLE[i, r]] for i in ITEMS for r in ("anna", "ben")]
+    rows += [[i, "", "llm", JUDGE[i]] for i in ITEMS]
+    rows.sort(key=lambda row: (row[0], row[2]))
+
+    tables = read(tmp_path, "a.csv", table(["item", "rater", "kind", "score"], *rows))
+
+    assert set(tables.ratings["rater"]) == {"anna", "ben"}
+    assert set(tables.scores["judge"]) == {"llm"}
+
+
+@pytest.mark.parametrize("name", ["volunteer_hours", "marker_type"])
+def test_attribute_called_after_people_is_no_rater(tmp_path: Path, name: str) -> None:
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], 1 + n % 3] for n, i in enumerate(ITEMS)]
+
+    tables = read(tmp_path, "a.csv", table(["item", "anna", "ben", name], *rows))
+
+    assert set(tables.ratings["rater"]) == {"anna", "ben"}
 
 
 def test_scores_of_every_second_item_are_not_filled_down(tmp_path: Path) -> None:
