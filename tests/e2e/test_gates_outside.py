@@ -229,8 +229,12 @@ def test_the_job_that_only_scores_leaves_tuning_out(
     assert open_folder.rows(split) == before
     message = failures(result)
     assert set(message) == {"human_gates"}
-    gates = [line.split()[1] for line in message["human_gates"].splitlines()]
-    assert gates == ["human_a_hh", "human_alpha"]
+    *gates, step = message["human_gates"].splitlines()
+    assert [line.split()[:2] for line in gates] == [
+        ["Gate", "human_a_hh"],
+        ["Gate", "human_alpha"],
+    ]
+    assert step.endswith("Then materialize human_labels and what is downstream of it.")
 
 
 @pytest.mark.slow
