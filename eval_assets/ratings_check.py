@@ -275,7 +275,7 @@ def check_readings(
         files = source_files(evaluation)
         inputs = ("responses", "human_labels", "judge_scores")
         source = list(dict.fromkeys(path for name in inputs for path in files[name]))
-    tables = read_ratings(source, options, evaluation=evaluation, score_of=_score_of_reply)
+    tables = read_ratings(source, options, evaluation=evaluation, score_of=score_of_reply)
     result = _result(tables, context)
     alternatives = [_result(other, context, doubt=doubt) for doubt, other in tables.alternatives]
     differing = [other for other in alternatives if other.verdicts != result.verdicts]
@@ -289,7 +289,14 @@ def check_readings(
     return [replace(result, choice=choice, option=" ".join(confirmations)), *differing]
 
 
-def _score_of_reply(text: str, scale: Scale) -> float:
+def score_of_reply(text: str, scale: Scale) -> float:
+    """Return the score that a judge's reply states on a scale; NaN if it states none for certain.
+
+    Examples:
+        >>> from eval_assets.scale import LIKERT5
+        >>> score_of_reply("It is short. Score: 4", LIKERT5)
+        4.0
+    """
     from eval_assets.judges.replies import parse_reply  # few files hold replies
 
     return parse_reply(text, scale).score

@@ -15,7 +15,7 @@ import yaml
 
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
-from eval_assets.judges.replies import parse_reply
+from eval_assets.ratings_check import score_of_reply
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
@@ -178,7 +178,7 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
         ExceptionGroup: Of an InputError for each place at which a file cannot be read.
         InputError: If one of the files exists already.
     """
-    tables = read_ratings(paths, options, score_of=_score_of_reply)
+    tables = read_ratings(paths, options, score_of=score_of_reply)
     if tables.tool is not None:
         tool, export = import_files(paths)
         draft = draft_of_export(export, folder, tool=tool)
@@ -201,10 +201,6 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
     files = write_new_files(folder, {FILE: head + as_yaml(sections), **contents})
     tasks = [*_tasks_of_texts(responses), *_tasks_of_words(tables)]
     return Draft(files, _notes(tables, writes_responses=True), tasks)
-
-
-def _score_of_reply(text: str, scale: Scale) -> float:
-    return parse_reply(text, scale).score
 
 
 def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
@@ -277,7 +273,7 @@ def _ratings_or_texts(
     """Return the ratings in the files of a folder, or else the texts of responses in them."""
     of_run = [folder / name for name in (*files.labels, *files.scores)]
     try:
-        return read_ratings([*of_run, *files.further], options, score_of=_score_of_reply), []
+        return read_ratings([*of_run, *files.further], options, score_of=score_of_reply), []
     except ExceptionGroup:
         texts = [] if of_run or files.responses else _texts_in(files.further)
         if not texts:
