@@ -109,6 +109,8 @@ def _decide(
         if outcome is not None and outcome.is_closed:
             closed.append(outcome)
     if not closed:
+        gates = listed([key.name for key in sorted(keys)])
+        context.log.info("Open in %s: %s", evaluation.folder.resolve().name, gates)
         return
     failure = _closed(evaluation, closed, steps)
     graph = context.op_execution_context.job_def.asset_layer.asset_graph

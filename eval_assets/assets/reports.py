@@ -52,12 +52,7 @@ from eval_assets.store.tuned_judges import current_certificates
 @asset(
     group="reports",
     kinds={"html", "markdown", "json"},
-    deps=[
-        judge_human_agreement,
-        "combined_scores",
-        "score_summary",
-        label_quality,
-    ],
+    deps=[judge_human_agreement, "combined_scores", "score_summary", label_quality],
     shows=["judge_certificates"],
 )
 def agreement_report(

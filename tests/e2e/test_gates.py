@@ -75,6 +75,15 @@ def test_open_gates_let_tuning_start_on_every_question(open_once: Evaluated) -> 
     ]
 
 
+def test_log_names_the_gates_that_are_open(
+    open_folder: Evaluated, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert open_folder.materialize("human_agreement").success
+
+    name = open_folder.path.name
+    assert f"Open in {name}: human_a_hh and human_alpha" in capfd.readouterr().err
+
+
 def test_closed_gates_leave_everything_upstream_stored_and_tuning_undone(
     closed_once: Evaluated,
 ) -> None:
