@@ -238,6 +238,16 @@ class Scale:
             return number
         return f"{number} ({self.words[self.values.index(value)]})"
 
+    def rating_text(self, value: float) -> str:
+        """Return a value as files hold it: its word if it has one, else the number.
+
+        Examples:
+            >>> Scale.from_words("bad", "good").rating_text(1), LIKERT5.rating_text(4)
+            ('good', '4')
+        """
+        words = dict(zip(self.values or (), self.words or (), strict=False))
+        return words.get(value, f"{value:.12g}")
+
     def described(self) -> str:
         """Return the allowed values as a person would write them."""
         if self.values is None:

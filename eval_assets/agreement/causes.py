@@ -1,6 +1,6 @@
 """Why people disagree: a rater is stricter or deviates, or two values are not told apart."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -119,13 +119,7 @@ def _deviating_rater(
     least = max(limit, krippendorff_alpha(patterns, level=level) + _LEAST_GAIN)
     deviating = []
     for rater in np.flatnonzero(n_of_rater >= _FEWEST_SHARED).tolist():
-        is_kept = ratings.rater != rater
-        rest = replace(
-            ratings,
-            unit=ratings.unit[is_kept],
-            rater=ratings.rater[is_kept],
-            value=ratings.value[is_kept],
-        )
+        rest = ratings.where(ratings.rater != rater)
         if len(np.unique(rest.shared().unit)) >= _FEWEST_DIFFERING:
             alpha = krippendorff_alpha(rest.patterns(), level=level)
             if alpha >= least:

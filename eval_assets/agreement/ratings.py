@@ -76,12 +76,15 @@ class LongRatings:
 
     def shared(self) -> LongRatings:
         """Return the ratings of responses with two of them."""
-        is_shared = (np.bincount(self.unit, minlength=self.n_responses) > 1)[self.unit]
+        return self.where((np.bincount(self.unit, minlength=self.n_responses) > 1)[self.unit])
+
+    def where(self, is_kept: NDArray[np.bool_]) -> LongRatings:
+        """Return some of the ratings, of the same responses and raters."""
         return replace(
             self,
-            unit=self.unit[is_shared],
-            rater=self.rater[is_shared],
-            value=self.value[is_shared],
+            unit=self.unit[is_kept],
+            rater=self.rater[is_kept],
+            value=self.value[is_kept],
         )
 
 

@@ -5,7 +5,6 @@ It loads no Dagster, as the commands read it too.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,12 +101,7 @@ def _assessed(
                 rows = of_judges.rater == of_judges.rater_ids.index(judge)
                 if rows.any():
                     judges[judge] = JudgeScores(of_judges.unit[rows], of_judges.value[rows])
-        compared = replace(
-            people,
-            unit=people.unit[is_kept],
-            rater=people.rater[is_kept],
-            value=people.value[is_kept],
-        )
+        compared = people.where(is_kept)
         questions.append(
             QuestionRatings(question, people, judges, compared if is_held_out.any() else None)
         )

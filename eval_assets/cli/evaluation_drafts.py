@@ -462,8 +462,7 @@ def _rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str
     texts: dict[tuple[str, str, float], str] = {}
     for question, name, value in dict.fromkeys(keys):
         scale = of_judges.get(name, scales[question])
-        words = dict(zip(scale.values or (), scale.words or (), strict=False))
-        texts[question, name, value] = words.get(value, f"{value:.12g}")
+        texts[question, name, value] = scale.rating_text(value)
     columns: dict[str, Iterable[str]] = {
         "response_id": rated["item"].astype(str).map(ids),
         "question_id": questions,

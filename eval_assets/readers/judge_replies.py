@@ -10,6 +10,7 @@ import numpy as np
 from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
 from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.names import Role, Who, names_model
+from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.values import likely_scale, parsed_ratings
 from eval_assets.scale import Scale
 from eval_assets.wording import counted
@@ -23,11 +24,19 @@ _FEWEST_SCORED = 0.5
 
 
 def with_scores_of_replies(
-    tables: Sequence[CodedTable], scale: Scale | None, score_of: ScoreOfReply
+    tables: Sequence[CodedTable],
+    options: ReadOptions,
+    score_of: ScoreOfReply,
+    *,
+    declared: Sequence[Scale] = (),
 ) -> list[CodedTable]:
-    """Return tables in which scores stand in place of judges' replies, on the scale of people."""
-    scales = [scale] if scale is not None else [*dict.fromkeys(_scales_of_people(tables))]
-    return [_scored(table, scales, score_of) for table in tables]
+    """Return tables in which scores stand in place of judges' replies.
+
+    They are on the scale of the options, else on a declared one, else on one of people's.
+    """
+    scales = [options.scale] if options.scale is not None else list(declared)
+    scales = scales or [*dict.fromkeys(_scales_of_people(tables))]
+    return [_scored(table, options, scales, score_of) for table in tables]
 
 
 def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
@@ -39,16 +48,22 @@ def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
                 yield scale
 
 
-def _scored(table: CodedTable, scales: Sequence[Scale], score_of: ScoreOfReply) -> CodedTable:
+def _scored(
+    table: CodedTable, options: ReadOptions, scales: Sequence[Scale], score_of: ScoreOfReply
+) -> CodedTable:
+    ignored = {*map(plain, options.ignore)}
+    named = {*map(plain, options.judge)}
     is_of_judge = table.judge is not None or any(
         len(column.values) == 1 and names_model(column.values[0]) for column in table.columns
     )
     for column in table.columns:
-        is_reply = column.who is Who.JUDGE or (is_of_judge and _REPLY.search(plain(column.name)))
+        name = plain(column.name)
+        is_named = column.who is Who.JUDGE or name in named
+        is_reply = is_named or (is_of_judge and _REPLY.search(name))
         is_text = column.kind is Kind.TEXT or (
             column.kind is Kind.WORD and all(":" in value for value in column.values)
         )
-        if not is_reply or not is_text:
+        if not is_reply or not is_text or name in ignored:
             continue
         is_scored = any(
             of.can_rate and (of.who is Who.JUDGE or (is_of_judge and of.may_be(Role.RATING)))
@@ -57,7 +72,7 @@ def _scored(table: CodedTable, scales: Sequence[Scale], score_of: ScoreOfReply) 
         )
         values = [] if is_scored else _scores(column, scales, score_of)
         if values:
-            return _with_scores(table, column, values)
+            return _with_scores(table, column, values, name=column.name if is_named else "score")
     return table
 
 
@@ -65,17 +80,18 @@ def _scores(column: CodedColumn, scales: Sequence[Scale], score_of: ScoreOfReply
     """Return the score of each distinct reply as a cell, on the scale on which most have one."""
     best: list[str] = []
     for scale in scales:
-        words = dict(zip(scale.values or (), scale.words or (), strict=False))
         numbers = [score_of(value, scale) for value in column.values]
-        cells = ["" if math.isnan(of) else words.get(of, f"{of:.12g}") for of in numbers]
+        cells = ["" if math.isnan(of) else scale.rating_text(of) for of in numbers]
         if sum(map(bool, cells)) > sum(map(bool, best)):
             best = cells
     return best if sum(map(bool, best)) >= _FEWEST_SCORED * len(column.values) else []
 
 
-def _with_scores(table: CodedTable, column: CodedColumn, cells: Sequence[str]) -> CodedTable:
+def _with_scores(
+    table: CodedTable, column: CodedColumn, cells: Sequence[str], *, name: str
+) -> CodedTable:
     texts = np.array([*cells, ""], dtype=object)[column.codes]
-    scored = CodedColumn.of(column.name if column.who is Who.JUDGE else "score", texts.tolist())
+    scored = CodedColumn.of(name, texts.tolist())
     n_blank = int((column.has_cell & ~scored.has_cell).sum())
     note = f"scores read from the replies in {column.name}"
     note += f"; {counted(n_blank, 'reply')} without one left out" if n_blank else ""

@@ -12,6 +12,7 @@ from eval_assets.errors import leaves
 from eval_assets.judges.replies import parse_reply
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
+from eval_assets.scale import Scale
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
 ITEMS = [f"t{k}" for k in range(24)]
@@ -940,3 +941,28 @@ def test_rated_text_that_states_a_score_is_no_reply_of_a_judge(tmp_path: Path) -
     )
 
     assert not len(tables.scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "n_scores"),
+    [
+        (ReadOptions(ignore=("raw_output",)), 0),
+        (ReadOptions(judge=("raw_output",)), len(ITEMS)),
+        (ReadOptions(scale=Scale.parse("1-10")), len(ITEMS)),
+    ],
+)
+def test_options_name_the_column_of_replies(
+    tmp_path: Path, options: ReadOptions, n_scores: int
+) -> None:
+    people = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+    replies = [[i, "gpt-4o", REPLIES[i]] for i in ITEMS]
+    (tmp_path / "people.csv").write_text(table(["id", "anna", "ben"], *people))
+    (tmp_path / "replies.csv").write_text(table(["id", "judge_model", "raw_output"], *replies))
+
+    tables = read_ratings(
+        [tmp_path / "people.csv", tmp_path / "replies.csv"],
+        options,
+        score_of=lambda text, scale: parse_reply(text, scale).score,
+    )
+
+    assert len(tables.scores) == n_scores
