@@ -414,27 +414,32 @@ def pairs(tmp_path: Path, program_folder: Path) -> Iterator[Serving]:
 
 def test_comparison_is_stored_by_column(pairs: Serving, opened: Opened) -> None:
     page = opened(pairs.links["anna"])
-    sides = []
+    sides = {}
     for number in range(1, 7):
         assert page.locator("#responses h3").all_inner_texts() == ["A", "B"]
-        is_first = page.locator("#responses section").first.inner_text().count("good") == 1
-        sides.append(is_first)
+        first = page.locator("#responses section").first.inner_text()
+        is_first = "good" in first
+        sides["p" + re.findall(r"(?:good|bad) (\d)", first)[0]] = is_first
         page.keyboard.press("e" if number == 6 else "a" if is_first else "b")
         page.get_by_text(f"{number} of 6 done").wait_for()
     page.keyboard.press("ArrowLeft")
     assert page.inner_text("#given") == "Your answer: no difference"
+    fifth = "A" if list(sides.values())[4] else "B"
     page.keyboard.press("ArrowLeft")
-    assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
+    assert page.inner_text("#given") == f"Your answer: {fifth} is better"
     page.wait_for_selector(SAVED, state="attached")
     page.reload()
     page.wait_for_selector("body.ready")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
+    assert page.inner_text("#given") == f"Your answer: {fifth} is better"
 
     session_labels = labels(pairs.folder, "better")
-    assert [label["rating"] for label in session_labels] == [0, 0, 0, 0, 0, 1]
-    assert [not label["swapped"] for label in session_labels] == sides
+    *_, last = sides
+    assert {label["scenarioId"]: label["rating"] for label in session_labels} == {
+        response: int(response == last) for response in sides
+    }
+    assert {label["scenarioId"]: not label["swapped"] for label in session_labels} == sides
     assert page.evaluate("window.hit ?? null") is None
 
 
