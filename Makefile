@@ -59,10 +59,10 @@ test-slow: test-long test-duckdb-2 test-pythons
 
 # Each worker reads only the files with slow tests: the others import all that they compare with.
 # Load balancing by stealing keeps the tests of a module together, and with them their fixtures.
-# These tests wait for other programs half of their time: four at once keep two cores busy.
+# These tests wait for other programs half of their time: six at once keep two cores busy.
 test-long: .venv/installed-dev .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow --dist worksteal \
-	  --numprocesses $$($(BIN)/python -c 'import os; print(2 * os.cpu_count())') \
+	  --numprocesses $$($(BIN)/python -c 'import os; print(3 * os.cpu_count())') \
 	  $$(grep -rl 'mark\.slow' tests --include='*.py' | sed 's|/conftest.py$$||' | sort)
 
 test-browser: .venv/installed-dev .venv/node_modules/axe-core

@@ -110,11 +110,11 @@ def test_the_steps_past_one_machine_print_the_figures_of_one_process(
 
     printed = run_as_written(script, clone, server_of_ledger)
 
-    in_one_process, on_workers = re.findall(
+    in_one_process, _, after_workers = re.findall(
         r"^Read  .*?(?=^Do next )", printed, re.MULTILINE | re.DOTALL
     )
     assert "haiku" in in_one_process
-    assert on_workers == in_one_process
+    assert after_workers == in_one_process
 
 
 _VERDICTS = {0, 3, 4}
