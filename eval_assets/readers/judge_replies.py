@@ -2,14 +2,15 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
 from eval_assets.readers.formats.table import FileColumn, plain
-from eval_assets.readers.names import Role, Who, names_model
+from eval_assets.readers.names import Role, Who, holds_judges, names_model
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.values import likely_scale, parsed_ratings
 from eval_assets.scale import Scale
@@ -19,6 +20,9 @@ ScoreOfReply = Callable[[str, Scale], float]
 """The score that a reply states on a scale; NaN if it states none for certain."""
 
 _REPLY = re.compile(r"(^|_)(raw_output|raw_response|repl(y|ies)|completion|judge?ment|verdict)$")
+_RECORDED = ("raw_output", "raw_response")
+"""Headers of what was recorded word for word, which is no second rating beside a score."""
+
 _FEWEST_SCORED = 0.5
 """Share of replies with a score from which a column holds replies."""
 
@@ -28,15 +32,24 @@ def with_scores_of_replies(
     options: ReadOptions,
     score_of: ScoreOfReply,
     *,
-    declared: Sequence[Scale] = (),
+    declared: Mapping[str, Scale],
 ) -> list[CodedTable]:
     """Return tables in which scores stand in place of judges' replies.
 
-    They are on the scale of the options, else on a declared one, else on one of people's.
+    They are on the scale of the options, else on that declared for the question, else on the one
+    of all declared scales, or of people's, on which most replies of the question have a score.
     """
-    scales = [options.scale] if options.scale is not None else list(declared)
+    scales = [options.scale] if options.scale is not None else list(declared.values())
     scales = scales or [*dict.fromkeys(_scales_of_people(tables))]
-    return [_scored(table, options, scales, score_of) for table in tables]
+    by_question = {} if options.scale is not None else declared
+    return [_scored(table, options, _Scales(scales, by_question), score_of) for table in tables]
+
+
+class _Scales(NamedTuple):
+    """Scales that replies may be on, and those of questions."""
+
+    of_all: Sequence[Scale]
+    by_question: Mapping[str, Scale]
 
 
 def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
@@ -49,12 +62,13 @@ def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
 
 
 def _scored(
-    table: CodedTable, options: ReadOptions, scales: Sequence[Scale], score_of: ScoreOfReply
+    table: CodedTable, options: ReadOptions, scales: _Scales, score_of: ScoreOfReply
 ) -> CodedTable:
     ignored = {*map(plain, options.ignore)}
     named = {*map(plain, options.judge)}
+    names = [of for of in table.columns if holds_judges(of.name) and of.order is None]
     is_of_judge = table.judge is not None or any(
-        len(column.values) == 1 and names_model(column.values[0]) for column in table.columns
+        of in names or (len(of.values) == 1 and names_model(of.values[0])) for of in table.columns
     )
     for column in table.columns:
         name = plain(column.name)
@@ -63,35 +77,49 @@ def _scored(
         is_text = column.kind is Kind.TEXT or (
             column.kind is Kind.WORD and all(":" in value for value in column.values)
         )
-        if not is_reply or not is_text or name in ignored:
+        if not is_reply or name in ignored:
             continue
         is_scored = any(
             of.can_rate and (of.who is Who.JUDGE or (is_of_judge and of.may_be(Role.RATING)))
             for of in table.columns
-            if of is not column
+            if of is not column and of not in names
         )
-        values = [] if is_scored else _scores(column, scales, score_of)
-        if values:
-            return _with_scores(table, column, values, name=column.name if is_named else "score")
+        is_rating = name in map(plain, options.rating)
+        if is_scored and column.can_rate and name in _RECORDED and not is_rating:
+            return replace(table, columns=[of for of in table.columns if of is not column])
+        if not is_text:
+            continue
+        question = next((of for of in table.columns if of.may_be(Role.QUESTION)), None)
+        cells = None if is_scored else _scores(column, question, scales, score_of)
+        if cells is not None:
+            header = column.name if is_named or is_rating else "score"
+            return _with_scores(table, column, cells, name=header)
     return table
 
 
-def _scores(column: CodedColumn, scales: Sequence[Scale], score_of: ScoreOfReply) -> list[str]:
-    """Return the score of each distinct reply as a cell, on the scale on which most have one."""
-    best: list[str] = []
-    for scale in scales:
-        numbers = [score_of(value, scale) for value in column.values]
-        cells = ["" if math.isnan(of) else scale.rating_text(of) for of in numbers]
-        if sum(map(bool, cells)) > sum(map(bool, best)):
-            best = cells
-    return best if sum(map(bool, best)) >= _FEWEST_SCORED * len(column.values) else []
+def _scores(
+    column: CodedColumn, question: CodedColumn | None, scales: _Scales, score_of: ScoreOfReply
+) -> list[str] | None:
+    """Return the score of each row as a cell; None if few replies have one."""
+    codes = np.zeros_like(column.codes) if question is None else question.codes
+    scores = np.full(len(codes), "", dtype=object)
+    for code in np.unique(codes):
+        rows = np.flatnonzero((codes == code) & column.has_cell)
+        of_question = scales.by_question.get(question.values[code]) if question else None
+        best: dict[int, str] = {}
+        for scale in scales.of_all if of_question is None else [of_question]:
+            numbers = {of: score_of(column.values[of], scale) for of in {*column.codes[rows]}}
+            cells = {of: scale.rating_text(n) for of, n in numbers.items() if not math.isnan(n)}
+            best = max(best, cells, key=len)
+        scores[rows] = [best.get(of, "") for of in column.codes[rows]]
+    n_scored = np.count_nonzero(scores)
+    return scores.tolist() if n_scored >= _FEWEST_SCORED * column.has_cell.sum() else None
 
 
 def _with_scores(
-    table: CodedTable, column: CodedColumn, cells: Sequence[str], *, name: str
+    table: CodedTable, column: CodedColumn, cells: list[str], *, name: str
 ) -> CodedTable:
-    texts = np.array([*cells, ""], dtype=object)[column.codes]
-    scored = CodedColumn.of(name, texts.tolist())
+    scored = CodedColumn.of(name, cells)
     n_blank = int((column.has_cell & ~scored.has_cell).sum())
     note = f"scores read from the replies in {column.name}"
     note += f"; {counted(n_blank, 'reply')} without one left out" if n_blank else ""

@@ -112,7 +112,7 @@ def read_ratings(
         options = replace(options, scale=_scale_of_categories(source))
     tables = _source(source, options)
     if score_of is not None:
-        declared = [] if evaluation is None else [of.scale for of in evaluation.rubric]
+        declared = {} if evaluation is None else {of.id: of.scale for of in evaluation.rubric}
         scored = with_scores_of_replies(tables.tables, options, score_of, declared=declared)
         tables = replace(tables, tables=scored)
     result, readings = _read(tables, options, evaluation)

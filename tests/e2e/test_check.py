@@ -289,6 +289,18 @@ def test_evaluation_holds_its_test_out_and_no_judge_passes_before_it(tmp_path: P
     assert not (folder / "out").exists()
 
 
+def test_replies_of_an_evaluation_are_scores_on_the_scale_of_their_question(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(CODE.parent / "sample", tmp_path / "sample")
+
+    ended = checked(tmp_path, "sample", "--json")
+
+    read = json.loads(ended.stdout)["read"]
+    assert (read["n_judges"], read["n_scores"]) == (2, 425)  # as `run` reads them
+    assert [question["scale"] for question in read["questions"]] == [[1, 4], [1, 5], [0, 1]]
+
+
 def test_default_report_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     agreeing().to_csv(tmp_path / "r.csv", index=False)
     (tmp_path / "r_report.html").mkdir()

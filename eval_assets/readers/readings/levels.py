@@ -52,7 +52,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     of_judges = reading.is_of_judges
     scores = [of for of in repeated if of.who is Who.JUDGE and _is_like(of, first.column)]
     scores = _of_people(repeated, first) if of_judges else scores
-    chosen = [column for column in choices.judges if column.name not in known]
+    chosen = [of for of in choices.judges if of.name not in known and of is not reading.rater]
     for column in dict.fromkeys([*scores, *chosen]):
         question = first.question
         owner, name = owner_and_field(column.name)  # gpt-4o.label, humans.anna

@@ -148,6 +148,7 @@ class Choices:
     run: CodedColumn | None
     names: CodedColumn | None
     parts: tuple[str, ...]
+    ratable: list[CodedColumn]
 
     @classmethod
     def of(cls, table: CodedTable, options: ReadOptions) -> "Choices":
@@ -179,6 +180,7 @@ class Choices:
             column(options.run),
             holder,
             () if holder is not None or columns(options.rater) else options.rater,
+            [of for of in table.columns if of.can_rate],
         )
 
     @cached_property
@@ -187,19 +189,18 @@ class Choices:
         if self.names is not None:
             return self.names
         single = [of[0] for of in (self.raters, self.judges) if len(of) == 1]
-        values = {value for of in self.ratings for value in of.rating_words}
-        # One that could hold ratings is that of the names beside others that do.
-        named = (
-            column
-            for column in single
-            if not column.can_rate
-            or (
-                self.ratings
-                and column not in self.ratings
-                and (column.may_be(Role.RATER) or not values.issuperset(column.rating_words))
-            )
-        )
-        return next(named, None)
+        return next(filter(self._holds_names, single), None)
+
+    def _holds_names(self, column: CodedColumn) -> bool:
+        """Return whether a column holds names: if it could hold ratings, others beside it do."""
+        ratings = self.ratings or [of for of in self.ratable if of is not column]
+        values = {value for of in ratings for value in of.rating_words}
+        is_unlike = not values.issuperset(column.rating_words)
+        is_rater = column.may_be(Role.RATER)
+        if not column.can_rate or not self.ratings:
+            is_of_words = column.kind is Kind.WORD and column.order is None
+            return not column.can_rate or (bool(ratings) and is_rater and is_unlike and is_of_words)
+        return column not in ratings and (is_rater or is_unlike)
 
     @cached_property
     def raters_of_columns(self) -> list[CodedColumn]:

@@ -930,6 +930,62 @@ def test_replies_of_a_judge_are_their_scores(tmp_path: Path, header: list[str], 
     assert any("1 reply without one left out" in note for note in tables.notes)
 
 
+def read_with_replies(
+    folder: Path, options: ReadOptions, header: list[str], *rows: Sequence[object]
+) -> RatingTables:
+    people = [[i, rater, PEOPLE[i, rater]] for i in ITEMS for rater in RATERS]
+    (folder / "people.csv").write_text(table(["id", "rater", "score"], *people))
+    (folder / "replies.csv").write_text(table(header, *rows))
+    return read_ratings(
+        [folder / "people.csv", folder / "replies.csv"],
+        options,
+        score_of=lambda text, scale: parse_reply(text, scale).score,
+    )
+
+
+MODELS = ("gpt-4o", "judge-wren-mini")
+REPLIED = ReadOptions(rating=("raw_output",))
+
+
+@pytest.mark.parametrize("options", [ReadOptions(), ReadOptions(judge=("judge_model",)), REPLIED])
+@pytest.mark.parametrize("models", [MODELS[:1], MODELS])
+@pytest.mark.parametrize("reply", ["Score: {}", "It mentions: {0}.\nScore: {0}", "{}"])
+def test_replies_are_those_of_the_judges_that_a_column_names(
+    tmp_path: Path, options: ReadOptions, models: tuple[str, ...], reply: str
+) -> None:
+    rows = [[i, model, reply.format(JUDGE[i])] for i in ITEMS for model in models]
+
+    tables = read_with_replies(tmp_path, options, ["id", "judge_model", "raw_output"], *rows)
+
+    assert set(tables.ratings["rater"]) == set(RATERS)
+    assert set(tables.scores["judge"]) == set(models)
+    assert len(tables.scores) == len(rows)
+    assert len(tables.questions) == 1
+
+
+def test_number_in_the_recorded_reply_is_no_second_rating(tmp_path: Path) -> None:
+    rows = [
+        [i, MODELS[0], JUDGE[i] if k else "", JUDGE[i] if k else 9] for k, i in enumerate(ITEMS)
+    ]
+
+    tables = read_with_replies(
+        tmp_path, ReadOptions(), ["id", "judge_model", "score", "raw_output"], *rows
+    )
+
+    assert len(tables.questions) == 1
+    assert len(tables.scores) == len(ITEMS) - 1
+
+
+@pytest.mark.parametrize("column", ["rater", "worker"])
+def test_option_names_the_column_of_raters_beside_ratings(tmp_path: Path, column: str) -> None:
+    rows = [[i, rater, PEOPLE[i, rater]] for i in ITEMS for rater in RATERS]
+    (tmp_path / "a.csv").write_text(table(["id", column, "score"], *rows))
+
+    tables = read_ratings([tmp_path / "a.csv"], ReadOptions(rater=(column,)))
+
+    assert set(tables.ratings["rater"]) == set(RATERS)
+
+
 def test_rated_text_that_states_a_score_is_no_reply_of_a_judge(tmp_path: Path) -> None:
     rows = [[i, REPLIES[i], PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
     (tmp_path / "a.csv").write_text(table(["id", "response", "anna", "ben"], *rows))
