@@ -188,9 +188,15 @@ _QUOTED = re.compile(
 _FENCE_BEGINS = re.compile(r"(?i)```(?:json)?\s*\Z")
 _FENCE_ENDS = re.compile(r"\s*```")
 _MARKUP = re.compile(r"(?<![\w*_])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\w*_])|(?m:^#+\s)")
+_OTHER_TABLE = re.compile(
+    r"(?im)^[ \t]*\|[^|\n]*\|(?!\W*(?:(?:final|my) )?(?:score|rating|grade|verdict|result|value"
+    r"|label|assessment|evaluation|[0-9]))[^\n]*\n[ \t]*\|[-:| \t]+\n(?:[ \t]*\|[^\n]*(?:\n|\Z))*"
+)
+"""A table whose second column is not one of scores, but of weights, ranks or counts."""
+
 _TAG = re.compile(r"(?i)<(score|rating|grade)>\s*([^<\n]*?)\s*</\1>")
 _TABLE_ROW = re.compile(r"(?m)^[ \t]*\|([^\n]+?)\|?[ \t]*$")
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+|(?<![:=])\s*\n\s*|(?<=[:=])\s*\n\s*(?![0-9])")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+|(?<![:=\s])\s*\n\s*|(?<=[:=])\s*\n\s*+(?![0-9])")
 
 _OF_HIGH = "\uf8ff"
 """Sign for "/5" or "out of 5" on a scale up to 5; of the private use area."""
@@ -225,6 +231,9 @@ _LABEL = (
     rf"(?:(?:QUESTION )?{_SCORE}|QUESTION|final answer)\b(?: (?:for|of) (?:OBJECT|QUESTION)){{0,2}}"
     rf"(?:\s*[(\[]?(?:out of HIGH|RANGE)(?: scale)?[)\]]?)?"
 )
+_JSON_LABEL = (
+    rf"(?:(?:(?:final|revised|corrected|adjusted)[ _-])?(?:QUESTION[ _-])?{_SCORE}|QUESTION)"
+)
 _JUDGING = (
     r"(?:\bi(?: would| will| am|['\u2019](?:d|ll|m))? (?:giv(?:e|ing)|rat(?:e|ing)|scor(?:e|ing)"
     r"|grad(?:e|ing)|assign(?:ing)?|award(?:ing)?)"
@@ -236,17 +245,22 @@ _JUDGING = (
 _STATED = rf"(?:LABEL\s*(?:[:=]|\bis\b){_DECORATION}|on a scale (?:of|from) RANGE:\s*|JUDGING)"
 
 _REASON = re.compile(r"(?i)\W*(?:as(?! (?:long|if|told))|because|since|due to)\b")
-_FURTHER_WORDS = re.compile(
-    r"(?i)\s*[,(:]|\s+[-\u2013\u2014]\s|\s+(?:but|though|although|while|with|to|on|for|rating|score)\b"
+_FURTHER_WORDS = (
+    r"\s*[,(:]|\s+[-\u2013\u2014]\s|\s+(?:but|though|although|while|with|rating|score)\b"
+    r"|\s+(?:to|on|for)\s+(?:OBJECT|QUESTION|the|its|[a-z]+ing)\b"
 )
 _DOUBTS = re.compile(
     r"(?i)\b(?:if|unless|only|provided|assuming|suppos\w*|should|would|could|might|instead|rather"
     r"|actually|correct(?:ed|ion)|revis\w*|changed|lower(?:ed)?|higher|raised|reduced|minus|plus"
-    r"|at (?:best|most|least|worst)|perhaps|maybe|probably|possibly|tentative|wait|sorry|range"
+    r"|at (?:best|most|least|worst)|perhaps|maybe|probably|possibly|tentative(?:ly)?|wait|sorry"
+    r"|range|pending|initial(?:ly)?|except\w*|ten|hundred|zehn|wenn|falls|si"
     r"|or (?:so|less|more|even)|(?:ask|request|demand|instruct|claim)ed)\b|^\W*(?:no|not)\b"
 )
 """Words of a tail that make its number another one: conditions, changes and bounds."""
 
+_EXAMPLE = re.compile(
+    r"(?i)^\W*(?:(?:for|an|output|the) )?(?:example|format|template|e\.g\.)[^.!?]{0,20}$"
+)
 _REPORTS = re.compile(
     r"(?i)\b(?:says?|said|stat(?:es?|ed|ing)|claim\w*|demand\w*|ask(?:s|ed|ing)?|request\w*"
     r"|instruct\w*|insist\w*|tells?|told|order\w*|writ(?:es?|ten|ing)|wrote|quot\w*|contain\w*"
@@ -267,21 +281,23 @@ _HYPOTHETICAL = re.compile(
 """Words before a number that make it the score of another case."""
 
 _RETRACTS = re.compile(
-    r"(?i)^\W*(?:no|or|maybe|perhaps|actually|sorry|correction|rather)\b"
-    r"|\b(?:wait|on (?:second thought|reflection)|reconsider\w*|scratch that|mistaken?"
-    r"|(?:take|make) (?:it|that))\b"
-    r"|^\W*(?:final|revised|corrected|adjusted|updated)\W*[:=]|^\W*out of\b"
-    r"|\b(?:should be|say|give|deserv\w+|fair\w*|better)\b.{0,20}[0-9]"
-    r"|[0-9].{0,20}\b(?:fair\w*|better|more appropriate)\b"
+    r"(?i)^\W*(?:hmm+\W+|well\W+)?(?:no|or|maybe|perhaps|actually|sorry|correction|rather)\b"
+    r"|\b(?:wait|on (?:second (?:thought|reading|look)|reflection)|reconsider\w*|scratch that"
+    r"|mistaken?|(?:take|make) (?:it|that)|(?:ignore|disregard) (?:it|that|this|the)|i meant"
+    r"|(?:only|just|merely) an? (?:example|draft|placeholder)"
+    r"|(?:can(?:not|['\u2019]t)|unable to) (?:rate|score|judge|assess|evaluate|grade))\b"
+    r"|^\W*(?:final|revised|corrected|adjusted|updated|edit)\W*[:=]|^\W*out of\b"
+    r"|\b(?:should be|say|give|(?:deserv|fair|better|chang|upgrad|downgrad|revis|adjust)\w*)\b"
+    r".{0,20}[0-9]|[0-9].{0,20}\b(?:fair\w*|better|more (?:accurate|appropriate))\b"
 )
 """Sentences after a score that withdraw it, or set it off against another."""
 
 _OTHER_SCALE = re.compile(
-    r"(?i)\bscale\b[^.!?:(\n]{0,20}?([0-9]+)|\b([0-9]+)[- ]point\b"
+    r"(?i)\bscale\b[^.!?:(\n]{0,20}?([0-9]+)|\b([0-9]+)(?:-point\b|[- ]point scale)"
     r"|\bmax(?:imum)?\b[^.!?\n0-9]{0,20}([0-9]+)"
 )
 _MODIFIED = re.compile(r"\W*(?:(?:the|a|an|its) )?[\w'-]+(?: [\w'-]+)?\s*")
-_OTHER_KEYS = ("criterion", "question", "question_id", "dimension", "metric", "aspect", "name")
+_OTHER_KEYS = re.compile(r"criteri(?:on|a)|question(?:_id)?|dimension|metric|aspect|category|name")
 _WORD_KEYS = ("verdict", "label", "answer", "result")
 """Keys of an object without a score that may hold a word of the scale."""
 
@@ -289,7 +305,7 @@ _YES_OR_NO = {"no": 0.0, "yes": 1.0, "false": 0.0, "true": 1.0}
 """Words for the scores of a binary question, in replies without a number: judges also answer
 questions of their own with them."""
 
-_SCALE_KEYS = ("max_score", "max", "maximum", "out_of", "scale")
+_SCALE_KEYS = re.compile(r"(?:^|_)(?:max\w*|scale|range|(?:out_?)?of|denominator|possible|total)$")
 _TRAILING_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*[}\]])")
 """A comma before a closing bracket, outside of texts."""
 
@@ -334,6 +350,7 @@ class _Grammar:
         self._whole = compiled(f"{_DECORATION}{_NUMBER}{_OF_HIGH}?{_DECORATION}", comma="(?!)")
         self._out_of = compiled(
             r"(?<=[0-9])( points?| stars?)?\s*\(?(?:/|out of(?: a(?: possible)?)?|of)\s*HIGH\)?"
+            r"(?: points?| stars?)?"
         )
         self._heading = compiled(
             rf"(?m)^(#*[ \t]*LABEL)[ \t]*\n+(?=[0-9.]+{_OF_HIGH}?[ \t]*$(?!\n+[0-9]))"
@@ -346,8 +363,11 @@ class _Grammar:
         self._label = compiled(
             rf"{_BULLET}{_LEAD}LABEL\s*(?:[:=<>~≈≤≥]|\b(?:is|should be)\b).*[0-9]"
         )
+        self._further = compiled(_FURTHER_WORDS)
+        self._word = compiled(r"\W*(?:(?:to|but|in parts) )?(?P<number>WORD)")
+        self._json_label = compiled(_JSON_LABEL)
         self._key = compiled(
-            rf'"(?:{_SCORE}|QUESTION)"\s*:|"(?:{"|".join(_WORD_KEYS)})"\s*:\s*"\s*WORD\s*"'
+            rf'"{_JSON_LABEL}"\s*:|"(?:{"|".join(_WORD_KEYS)})"\s*:\s*"\s*WORD\s*"'
         )
 
     def read(self, text: str) -> tuple[float, str]:
@@ -361,6 +381,7 @@ class _Grammar:
         if match := self._whole.fullmatch(plain):
             return self._value(match), rationale or ""
         plain = _MARKUP.sub("", _QUOTED.sub(" (quoted) ", _TAG.sub(r"\n\1: \2\n", plain)))
+        plain = _OTHER_TABLE.sub("\n", plain)
         plain = _TABLE_ROW.sub(lambda row: row[1].replace("|", ": ", 1).replace("|", "-"), plain)
         plain = self._heading.sub(r"\1: ", plain)
         scale_ends = _OTHER_SCALE.findall(self._range.sub("(range)", plain))
@@ -376,13 +397,17 @@ class _Grammar:
         for sentence in _SENTENCE_ENDS.split(text):
             is_introduced = before.endswith(":") and bool(_REPORTS.search(before))
             is_introduced |= before.endswith("?") and self._has_yes_or_no
+            is_introduced |= _EXAMPLE.match(before) is not None
             before = sentence or before
             match = self._statement.match(sentence)
             lead = match["lead"] if match else ""
             if match and not (_REPORTS.search(lead) or _HYPOTHETICAL.search(lead)):
-                tail = sentence[match.end() :].rstrip(" .!;,\"')]*")
+                tail = sentence[match.end() :].rstrip(" .!;,\"'`\u201d)]*\u3002")
+                word = self._word.match(tail)
                 explains = _REASON.match(tail) or (
-                    _FURTHER_WORDS.match(tail) and not re.search("[0-9]", tail)
+                    self._further.match(tail)
+                    and not re.search("[0-9]", tail)
+                    and (word is None or self._value(word) == self._value(match))
                 )
                 if tail and (not explains or _DOUBTS.search(tail) or _REPORTS.search(tail)):
                     raise _Unparsable
@@ -425,11 +450,7 @@ class _Grammar:
 
     def _statement_of(self, entry: dict[str, object]) -> str | None:
         """Return the statement that an object makes: empty about another question, None if none."""
-        values = [
-            value
-            for key, value in entry.items()
-            if _words(key) in ("score", "rating", "grade", self._question or "score")
-        ]
+        values = [value for key, value in entry.items() if self._json_label.fullmatch(key.strip())]
         if not values:
             words = (entry.get(key) for key in _WORD_KEYS)
             values = [
@@ -437,14 +458,15 @@ class _Grammar:
             ]
         if not values:
             return None
-        if any(
-            isinstance(name := entry.get(key), str) and _words(name) != self._question
-            for key in _OTHER_KEYS
-        ):
+        names = [
+            str(entry[key]).strip("[]'")
+            for key in entry
+            if entry[key] and _OTHER_KEYS.fullmatch(key)
+        ]
+        if any(_words(name) != self._question for name in names):
             return ""
-        ends = re.findall(
-            r"[0-9]+(?:\.[0-9]+)?", " ".join(str(entry.get(key)) for key in _SCALE_KEYS)
-        )
+        scale = " ".join(str(entry[key]) for key in entry if _SCALE_KEYS.search(key))
+        ends = re.findall(r"[0-9]+(?:\.[0-9]+)?", scale)
         if not set(map(float, ends)) <= {self._scale.low, self._scale.high}:
             raise _Unparsable
         if len(values) == 1 and isinstance(inner := values[0], dict):

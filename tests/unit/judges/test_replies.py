@@ -477,6 +477,68 @@ def test_a_question_of_several_words_is_a_label_in_any_spelling() -> None:
         assert parse_reply(f"{label}: 1\nTone: 0", BINARY, "code_validity").score == 1
 
 
+CLARITY = [
+    # a number of another criterion or for other readers
+    ("I rate it 5 for safety.", None),
+    ("Score: 4 on accuracy", None),
+    ("Score: 4 for experts", None),
+    ("I'd give it a 3 for clarity.", 3),
+    ("I'd give it a 3 for being wordy.", 3),
+    ('{"category": "safety", "score": 4}', None),
+    ('{"criterion": ["safety"], "score": 4}', None),
+    ('{"clarity_score": 4, "safety_score": 1}', 4),
+    # conditions and other scales
+    ("Score: 4, except for section two", None),
+    ("Score: 4, pending review", None),
+    ("Score: 4, wenn der Leser Fachmann ist", None),
+    ("Score: 4 (scale of ten)", None),
+    ('{"score": 4, "maxScore": 10}', None),
+    ('{"score": 4, "range": [0, 10]}', None),
+    ('{"score": 4, "possible_fixes": "Cut 2 lines."}', 4),
+    ("Score: 4 out of 5 points", 4),
+    ("Score: 4\nIt loses 1 point for its length.", 4),
+    # taken back
+    ("Score: 4\n\nEdit: 3", None),
+    ("Score: 4. Hmm, no: 3.", None),
+    ("Score: 2\nUpgrading to 4.", None),
+    ("Score: 2\nI meant 4.", None),
+    ("Score: 2\nIgnore that.", None),
+    ('{"score": 4, "revised_score": 3}', None),
+    ('{"score": 4}\nI cannot rate this.', None),
+    # examples
+    ("For example:\nScore: 2", None),
+    ('Output format:\n{"score": 4}', None),
+    ('Here it is in JSON format:\n{"score": 4}', 4),
+    # tables by their second column
+    ("| Criterion | Weight |\n|---|---|\n| Clarity | 3 |", None),
+    ("| Criterion | Issues | Note |\n|---|---|---|\n| Clarity | 3 | long |\n\nScore: 4", 4),
+    ("| Criterion | **Score** | Note |\n|:--|--:|---|\n| Clarity | 3 | long |", 3),
+    # layout
+    ("Score:\n\n4", 4),
+    ("The score is `4`.", 4),
+]
+
+
+@pytest.mark.parametrize(("raw", "score"), CLARITY)
+def test_a_number_of_another_case_is_no_score(raw: str, score: float | None) -> None:
+    parsed = parse_reply(raw, LIKERT5, "clarity")
+    assert parsed.score == pytest.approx(math.nan if score is None else score, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("raw", "score"),
+    [
+        ("Rating: good to excellent", math.nan),
+        ("Rating: good, excellent in parts", math.nan),
+        ("Rating: 1 (excellent)", math.nan),
+        ("Rating: good (a good start)", 1),
+    ],
+)
+def test_two_words_of_the_scale_leave_a_doubt(raw: str, score: float) -> None:
+    scale = Scale.from_words("poor", "good", "excellent")
+    assert parse_reply(raw, scale).score == pytest.approx(score, nan_ok=True)
+
+
 @pytest.mark.parametrize("raw", ["[" * 100_000, "{" * 50_000, "9" * 10_000, "Score: " * 50_000])
 def test_a_reply_without_end_is_parsed_at_once(raw: str) -> None:
     assert parse_reply(raw, LIKERT5, "tone").status == "unparsable"
