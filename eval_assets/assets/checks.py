@@ -33,6 +33,8 @@ from eval_assets.wording import counted, listed, percent_text
 _MOST_NAMED = 3
 """Largest number of models that a finding names."""
 
+_LONGEST_REASON = 200
+
 MONTH_WARNING = 0.8
 """Share of a month's budget from which the check warns."""
 
@@ -211,7 +213,7 @@ def uncovered(coverage: pd.DataFrame) -> list[str]:
     """Return judges and questions below the minimum, including judges without attempts.
 
     Args:
-        coverage: judge_id, question_id, n_attempted, n_ok and share_ok.
+        coverage: judge_id, question_id, n_attempted, n_ok, share_ok and main_reason.
     """
     missing = coverage[~(coverage["share_ok"] >= LOWEST_COVERAGE - TOLERANCE)]
     findings = []
@@ -219,7 +221,8 @@ def uncovered(coverage: pd.DataFrame) -> list[str]:
         n, n_skipped = int(row["n_attempted"]), int(row["n_attempted"] - row["n_ok"])
         share = f" ({percent_text(n_skipped / n)})" if n else ""
         responses = f"{counted(n, 'response')} on {row['question_id']}"
-        findings.append(f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}")
+        reason = f": {row['main_reason'][:_LONGEST_REASON]}" if n_skipped else ""
+        findings.append(f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}{reason}")
     return findings
 
 

@@ -210,8 +210,9 @@ def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 
     Returns:
         judge_id, question_id, n_asked (units there are), n_attempted (units with a row), n_ok,
-        n_budget_stopped and share_ok, the share of attempted units with a score; NaN if none
-        was attempted. Questions that apply to no response are left out.
+        n_budget_stopped; share_ok, the share of attempted units with a score, NaN if none was
+        attempted; and main_reason, the most frequent reason of a unit without a score. Questions
+        that apply to no response are left out.
     """
     return connection.execute(
         """
@@ -219,14 +220,16 @@ def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
         given AS (
             SELECT judge_id, question_id, count(*) AS n_attempted,
                    count(*) FILTER (status IN ('ok', 'conversation')) AS n_ok,
-                   count(*) FILTER (status = 'budget_stopped') AS n_budget_stopped
+                   count(*) FILTER (status = 'budget_stopped') AS n_budget_stopped,
+                   mode(coalesce(nullif(error, ''), status) ORDER BY response_id)
+                       FILTER (status NOT IN ('ok', 'conversation')) AS main_reason
             FROM judge_scores GROUP BY ALL
         )
         SELECT judge_id, question_id, n_asked,
                coalesce(n_attempted, 0) AS n_attempted,
                coalesce(given.n_ok, 0) AS n_ok,
                coalesce(n_budget_stopped, 0) AS n_budget_stopped,
-               given.n_ok / n_attempted AS share_ok
+               given.n_ok / n_attempted AS share_ok, main_reason
         FROM judges CROSS JOIN asked JOIN rubric_questions USING (question_id)
         LEFT JOIN given USING (judge_id, question_id)
         WHERE scored_by = 'judge' AND NOT is_backup

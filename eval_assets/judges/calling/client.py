@@ -21,6 +21,7 @@ from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.clients import Connections
+from eval_assets.judges.credentials import api_key_name
 from eval_assets.ledger import CallSubject, EndpointMemory, Reply, Status
 
 logger = logging.getLogger(__name__)
@@ -47,11 +48,15 @@ _REREAD_SECONDS = 5.0
 _READ_SECONDS = 0.25
 """A process that slept finds replies in its sockets when the time is over. They are read first."""
 
+_LONG_SECONDS = 15.0
+"""A wait that is told: longer ones are those that a vendor asks for."""
+
 _JITTER = 0.2
 """Share by which a wait is lengthened or shortened at random, so that requests which failed
 together do not come back together."""
 
 _FORBIDDEN = 403
+_REMEDIES = {401: ". See {key}", _FORBIDDEN: ". See {key}", 404: ". See model and base_url"}
 _TOO_MANY = 429
 
 _OVERLOAD_SHARE, _OVERLOAD_GROWTH, _MOST_GROWTHS = 0.2, 1.5, 20
@@ -149,6 +154,7 @@ class ModelClient(Generic[Declared]):
         self._probe = asyncio.Lock()
         self._n_sent = 0
         self._overloaded_since = math.inf
+        self._waits_until = -math.inf
         self._features = FeatureMemory(model, memory.refused)
 
     def request(
@@ -233,7 +239,8 @@ class ModelClient(Generic[Declared]):
             # A filter may refuse one input of a model that has answered others.
             is_of_one_input = outcome.http_status == _FORBIDDEN and self.has_answered
             if outcome.remedy == "stop" and not is_of_one_input:
-                self.stop(str(outcome))
+                hint = _REMEDIES.get(outcome.http_status or 0, "")
+                self.stop(str(outcome) + hint.format(key=api_key_name(self.model.declared)))
             return
         self._n_given_up_in_a_row = 0
         self.has_answered = True
@@ -284,6 +291,9 @@ class ModelClient(Generic[Declared]):
             if wait_seconds is None:
                 self._give_up(outcome)
                 return outcome
+            if wait_seconds > _LONG_SECONDS and loop_time() > self._waits_until:
+                self._waits_until = loop_time() + wait_seconds
+                logger.warning("%s waits %.0f s: %s", self.model.id, wait_seconds, outcome)
             await asyncio.sleep(wait_seconds)
 
     async def _attempt(

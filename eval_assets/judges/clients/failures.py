@@ -69,7 +69,8 @@ _REFUSED: Mapping[Feature, tuple[str, ...]] = {
     "max_completion_tokens": ("max_completion_tokens",),
     "max_tokens": ("max_tokens",),
     "system": ("system role", "system message", "system prompt", "system instruction",
-               "developer instruction", "role 'system'", 'role "system"'),
+               "developer instruction", "role 'system'", 'role "system"',
+               "user and assistant roles", "roles must alternate"),
 }  # fmt: skip
 """Words of errors about a part of a request that a model or server does not accept."""
 
@@ -118,7 +119,9 @@ def failure_of(
     refused = [
         feature
         for feature, words in _REFUSED.items()
-        if http_status in _INVALID and any(word in text for word in words)
+        # Templates of chats that take no system message fail as an error of the server.
+        if (http_status in _INVALID or (feature == "system" and http_status == _SERVER_ERROR))
+        and any(word in text for word in words)
     ]
     whole = f"{text} {body}"
     metadata = mapping(_details(body).get("metadata"))
@@ -158,11 +161,9 @@ def connection_failure(cause: BaseException | None) -> RequestFailed:
                 "base_url, or name its authority in SSL_CERT_FILE"
             )
         reason = reason.__cause__ or reason.__context__
-    return RequestFailed(
-        message,
-        remedy="retry",
-        may_be_billed=not isinstance(cause, httpx2.ConnectError),
-    )
+    is_lost = not isinstance(cause, httpx2.ConnectError)
+    # A server may also break down over a form of the reply.
+    return RequestFailed(message, remedy="retry", may_be_billed=is_lost, may_be_form=is_lost)
 
 
 def outcome_of(failure: RequestFailed) -> Outcome:
@@ -262,7 +263,7 @@ def _seconds_until(text: str) -> float | None:
 def unreadable(text: str, *, keys: Collection[str]) -> RequestFailed:
     """Return the failure of a good status with a body of an unexpected shape."""
     return RequestFailed(
-        "the reply has another shape than its protocol",
+        "the reply has another shape than its protocol. See provider and base_url",
         remedy="retry",
         may_be_billed=True,
         body=storable(without_keys(text, keys)),

@@ -39,6 +39,7 @@ def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:
                 "n_attempted": n,
                 "n_ok": ok,
                 "share_ok": ok / n if n else float("nan"),
+                "main_reason": "unparsable" if ok < n else None,
             }
             for judge, n, ok in rows
         ]
@@ -48,13 +49,13 @@ def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:
 def test_nine_of_ten_scores_are_enough_and_one_less_is_not() -> None:
     result = uncovered(coverage(("a", 100, 90), ("b", 100, 89)))
 
-    assert result == ["b skipped 11 of 100 responses on q (11 %)"]
+    assert result == ["b skipped 11 of 100 responses on q (11 %): unparsable"]
 
 
 def test_counts_of_a_finding_have_separators() -> None:
     result = uncovered(coverage(("a", 2832, 2356)))
 
-    assert result == ["a skipped 476 of 2,832 responses on q (17 %)"]
+    assert result == ["a skipped 476 of 2,832 responses on q (17 %): unparsable"]
 
 
 def test_a_judge_that_tried_nothing_covers_nothing() -> None:

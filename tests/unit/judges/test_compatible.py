@@ -1,5 +1,7 @@
 """Servers that speak OpenAI's format and take less of it than OpenAI: learnt from a refusal."""
 
+import asyncio
+import contextlib
 import json
 from collections.abc import Iterator
 from datetime import date
@@ -10,6 +12,7 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
+from eval_assets.judges.calling.client import RetryPolicy
 from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.judging import JudgingSummary, judge_portions
@@ -39,23 +42,31 @@ def rating(score: int = 3) -> tuple[int, bytes]:
     return 200, json.dumps({"choices": [choice], "usage": usage, "model": "m"}).encode()
 
 
+async def judging(
+    server: ScriptedServer,
+    to_rate: list[Unit],
+    ledger: MemoryLedger | None = None,
+    model: str = "our-model",
+    retry: RetryPolicy = IMPATIENT,
+) -> JudgingSummary:
+    judge = Judge("own", "openai", model, base_url=f"{server.base_url}/v1")
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=(judge,))
+    return await judge_portions(
+        [to_rate],
+        live_models(evaluation, evaluation.live_judges, environ={}, today=date(2026, 11, 21)),
+        ledger or MemoryLedger(),
+        template=PromptTemplate.load(None),
+        options=RequestOptions({"own": KEY}, report=lambda _: None, retry=retry),
+    )
+
+
 def judge_all(
     server: ScriptedServer,
     to_rate: list[Unit],
     ledger: MemoryLedger | None = None,
     model: str = "our-model",
 ) -> JudgingSummary:
-    judge = Judge("own", "openai", model, base_url=f"{server.base_url}/v1")
-    evaluation = Evaluation("test", Path(), (QUESTION,), judges=(judge,))
-    return server.loop.run_until_complete(
-        judge_portions(
-            [to_rate],
-            live_models(evaluation, evaluation.live_judges, environ={}, today=date(2026, 11, 21)),
-            ledger or MemoryLedger(),
-            template=PromptTemplate.load(None),
-            options=RequestOptions({"own": KEY}, report=lambda _: None, retry=IMPATIENT),
-        )
-    )
+    return server.loop.run_until_complete(judging(server, to_rate, ledger, model))
 
 
 def test_a_reply_without_usage_is_charged_by_estimate_with_the_difference(
@@ -138,10 +149,20 @@ def test_a_setting_that_is_refused_is_left_out(
     assert any("max" in key for key in server.received[-1])
 
 
-def test_a_system_message_that_is_refused_goes_before_the_users(server: ScriptedServer) -> None:
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        ("System role not supported", 400),
+        ("Only user and assistant roles are supported!", 400),
+        ("Jinja Exception: Conversation roles must alternate user/assistant/user/...", 500),
+    ],
+)
+def test_a_system_message_that_is_refused_goes_before_the_users(
+    server: ScriptedServer, message: str, status: int
+) -> None:
     def respond(body: dict[str, Any]) -> tuple[int, bytes]:
         if body["messages"][0]["role"] == "system":
-            return refusal("System role not supported")
+            return refusal(message, status=status)
         return rating()
 
     server.respond = respond
@@ -267,6 +288,47 @@ def test_text_is_the_last_form(server: ScriptedServer) -> None:
     assert {score.status for score in judge_all(server, units(5)).scores} == {"ok"}
     forms = [kind_of_reply(body) for body in server.received]
     assert forms == ["json_schema", "json_object"] + ["text"] * 5
+
+
+def test_a_server_that_hangs_up_over_a_form_is_asked_in_another(server: ScriptedServer) -> None:
+    def respond(body: dict[str, Any]) -> tuple[int, bytes]:
+        if "response_format" in body:
+            raise ConnectionError
+        return rating()
+
+    server.respond = respond
+    assert {score.status for score in judge_all(server, units(3)).scores} == {"ok"}
+    forms = [kind_of_reply(body) for body in server.received]
+    assert forms == ["json_schema"] * 2 + ["json_object"] * 2 + ["text"] * 3
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [(401, "See OPENAI_API_KEY"), (403, "See OPENAI_API_KEY"), (404, "See model and base_url")],
+)
+def test_a_judge_that_is_stopped_names_what_to_look_at(
+    server: ScriptedServer, status: int, remedy: str
+) -> None:
+    server.respond = lambda _: refusal("no", status=status)
+    assert judge_all(server, units(2)).models[0].stopped.endswith(f": no. {remedy}")
+
+
+def test_a_long_wait_that_a_server_asks_for_is_told_once(
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.further_headers = b"retry-after: 86400\r\n"
+    server.respond = lambda _: refusal("too many", status=429)
+
+    async def interrupted() -> None:
+        run = asyncio.create_task(judging(server, units(2), retry=RetryPolicy()))
+        while not (run.done() or "waits" in caplog.text):
+            await asyncio.sleep(0.01)
+        run.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await run
+
+    server.loop.run_until_complete(interrupted())
+    assert "own waits 120 s: 429 invalid_request_error: too many" in caplog.text
 
 
 def test_errors_of_a_server_that_has_answered_change_no_form(server: ScriptedServer) -> None:

@@ -644,6 +644,7 @@ def test_coverage_lists_every_judge_with_what_it_attempted(
     ]
     assert result["share_ok"].tolist()[:2] == [0.5, 1.0]
     assert result["share_ok"].isna().tolist()[2:] == [True, True]
+    assert result["main_reason"].tolist()[:1] == ["budget_stopped"]
 
 
 def test_models_under_test_are_named_once(connection: Connection) -> None:
