@@ -114,6 +114,11 @@ class _Files:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def of_run(self) -> list[str]:
+        """Files with ratings or responses in a form that a run can read."""
+        return [*self.responses, *self.labels, *self.scores]
+
+    @property
     def labelling(self) -> dict[str, object] | None:
         """Raters see the model in the published layout, whose sheets name it."""
         names = {Path(name).stem for name in (*self.responses, *self.labels)}
@@ -174,10 +179,15 @@ def draft_of_export(export: Export, folder: Path, *, tool: str) -> Draft:
 def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) -> Draft:
     """Write the evaluation folder of files of ratings, as `check` reads them.
 
+    A folder whose files a run can read is drafted as it would be in place, with copies of them.
+
     Raises:
         ExceptionGroup: Of an InputError for each place at which a file cannot be read.
         InputError: If one of the files exists already.
     """
+    is_folder = len(paths) == 1 and paths[0].is_dir() and not (paths[0] / FILE).exists()
+    if is_folder and (layout := _files_of(paths[0])).of_run:
+        return _draft(layout, paths[0], options, copies_to=folder)
     tables = read_ratings(paths, options, score_of=score_of_reply)
     if tables.tool is not None:
         tool, export = import_files(paths)
@@ -219,12 +229,19 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
     """
     if (folder / FILE).exists():
         return Draft([], [f"{FILE} is there already, and is kept"])
-    files, contents, tasks = _files_of(folder), dict[str, Content](), list[str]()
+    files = _files_of(folder)
+    if not (files.of_run or files.further or files.prompts):
+        return None
+    return _draft(files, folder, options, copies_to=None)
+
+
+def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path | None) -> Draft:
+    """Write what the files of a folder lack, beside them or with copies of them elsewhere."""
+    copies = {} if copies_to is None else _copies(files, folder)
+    contents, tasks = dict[str, Content](), list[str]()
     kinds = ("prompts", "responses", "labels", "scores")
     notes = [f"{name}: {kind}" for kind in kinds for name in getattr(files, kind)] + files.notes
     notes += ["raters see the name of the model: labelling.show"] * bool(files.labelling)
-    if not any((files.responses, files.labels, files.scores, files.further, files.prompts)):
-        return None
     has_rubric = bool(files_in_folder(folder, "rubric"))
     tables, texts = None, list[tuple[str, ...]]()
     if files.further or (not has_rubric and (files.labels or files.scores)):
@@ -259,12 +276,20 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
         "labelling": files.labelling,
     }
     sections = {
-        "name": folder.resolve().name,
+        "name": (copies_to or folder).resolve().name,
         "rubric": None if has_rubric else with_guidelines(rubric, _rubric_sections(folder)),
         **({"prompts": files.prompts} if files.prompts else inputs),
     }
-    head = _HEAD.format(source="the files of this folder")
-    return Draft(write_files(folder, {FILE: head + as_yaml(sections), **contents}), notes, tasks)
+    drafted = {FILE: _HEAD.format(source="the files of this folder") + as_yaml(sections)} | contents
+    write = write_files if copies_to is None else write_new_files
+    return Draft(write(copies_to or folder, drafted | copies), notes, tasks)
+
+
+def _copies(files: _Files, folder: Path) -> dict[str, Content]:
+    """Return the files of a folder that a run reads, and those that it reads by their names."""
+    named = [path for name in _NO_RATINGS for path in files_in_folder(folder, name)]
+    paths = [*(folder / name for name in files.of_run), *named]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def _ratings_or_texts(
@@ -367,7 +392,7 @@ def _files_of(folder: Path) -> _Files:
             files.notes.append(f"not used: {name}: it joins the other tables")
         else:
             files.further.append(path)
-    if not (files.labels or files.scores or files.further or files.responses):
+    if not (files.of_run or files.further):
         paths = files_in_folder(folder, "prompts")
         files.prompts += [path.relative_to(folder).as_posix() for path in paths]
     return files

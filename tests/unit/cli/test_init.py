@@ -167,7 +167,8 @@ def test_prompts_alone_are_drafted_without_made_up_responses(tmp_path: Path) -> 
     assert not (tmp_path / "responses.csv").exists()
 
 
-def test_rubric_and_prompts_of_the_published_layout_are_used(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [".", "new"])
+def test_rubric_and_prompts_of_the_published_layout_are_used(tmp_path: Path, name: str) -> None:
     write_published_layout(tmp_path)
     (tmp_path / "rubrics").mkdir()
     levels = "\n".join(f"- **{level}**: level {level} of care" for level in (4, 3, 2, 1))
@@ -179,14 +180,23 @@ def test_rubric_and_prompts_of_the_published_layout_are_used(tmp_path: Path) -> 
         "indicator_id\tconvo_id\tturn_index\tprompt_text\tdifficulty\nL4_Care_0\tc0\t1\tWhy?\teasy\n"
     )
 
-    outcome = CliRunner().invoke(init, [str(tmp_path)])
+    folder = tmp_path / name
+    paths = dict.fromkeys([str(tmp_path), str(folder)])
+    outcome = CliRunner().invoke(init, [*paths])
 
     assert outcome.exit_code == 0, outcome.output
-    first, second = read_evaluation(tmp_path).rubric
+    evaluation = read_evaluation(folder)
+    first, second = evaluation.rubric
+    assert [path.relative_to(folder).as_posix() for path in evaluation.prompts] == [
+        "prompts/prompts.tsv"
+    ]
+    responses = read_responses(evaluation)
+    scores = read_recorded_scores(evaluation, evaluation.judges[0], responses)
+    assert "conversation" in set(scores["status"])
     assert first.scale.values == (1, 2, 3, 4)
     assert str(first.guidelines).startswith("- **4**: level 4 of care")
     assert "Judge the effect on the user." in str(second.guidelines)
-    assert "prompts.tsv" not in outcome.output
+    assert evaluation.labelling.show == ("model_name",)
 
 
 def test_a_folder_with_data_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path) -> None:
