@@ -48,6 +48,9 @@ _FEW = 2
 _MOST_CODES = 0.05
 """Largest share of a code for no rating, or of misspelled words, among the ratings."""
 
+_SPANNED = 0.9
+"""Share of a usual scale that fractions span if they are on it, though none may be an end."""
+
 _FEWEST_OF_A_SCALE = 20
 """Number of ratings from which a rare value far from the others is reported."""
 
@@ -375,8 +378,13 @@ def scale_from_one(scale: Scale) -> Scale | None:
 
 
 def _between(low: float, high: float, values: set[float]) -> Scale:
-    are_whole = all(value.is_integer() for value in values)
-    return Scale.from_steps(low=low, high=high) if are_whole else Scale(low=low, high=high)
+    if all(value.is_integer() for value in values):
+        return Scale.from_steps(low=low, high=high)
+    # Hardly any of all numbers between two ends is an end.
+    around = next((ends for ends in _USUAL_ENDS if ends[0] <= low and high <= ends[1]), (low, high))
+    is_spanned = high - low >= _SPANNED * (around[1] - around[0])
+    low, high = around if is_spanned else (low, high)
+    return Scale(low=low, high=high)
 
 
 def scale_text(scale: Scale) -> str:

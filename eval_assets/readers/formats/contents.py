@@ -278,7 +278,8 @@ def _sheets(
             }
     except python_calamine.CalamineError as error:
         message = f"the spreadsheet cannot be read ({str(error).splitlines()[0]})"
-        raise input_error(file, message, _SAVE_AGAIN) from error
+        remedy = "Unpack it, and name its files" if file.endswith(".zip") else _SAVE_AGAIN
+        raise input_error(file, message, remedy) from error
     if sheet is not None and sheet not in grids:
         raise input_error(file, f'there is no sheet "{sheet}"', f"Use one of {', '.join(grids)}")
     tables = []

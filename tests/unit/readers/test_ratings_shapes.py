@@ -703,6 +703,31 @@ def test_word_of_the_scale_is_a_rating_even_if_it_looks_like_none(tmp_path: Path
     assert len(cells(ratings)) == 6
 
 
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        (("0.02", "0.51", "0.97"), Scale(low=0, high=1)),
+        (("0.42", "0.51", "0.83"), Scale(low=0.42, high=0.83)),
+        (("1.2", "3.5", "4.9"), Scale(low=1, high=5)),
+        (("2.5", "48.1", "99.5"), Scale(low=0, high=100)),
+    ],
+)
+def test_fractions_over_most_of_a_usual_scale_are_on_it(
+    values: tuple[str, ...], scale: Scale, tmp_path: Path
+) -> None:
+    rows = [f"{n},{values[n % 3]},{values[(n + n % 2) % 3]}" for n in range(30)]
+
+    ratings = read(tmp_path, "ratings.csv", "\n".join(["item,Anna,Ben", *rows]))
+
+    [question] = ratings.questions
+    assert question.scale == scale
+
+
+def test_archive_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Unpack it, and name its files"):
+        read(tmp_path, "ratings.zip", b"PK\x03\x04 of files")
+
+
 def test_words_with_numbers_run_as_they_are_read(tmp_path: Path) -> None:
     text = "item,rater,rating\n" + "".join(
         f"{item},{rater},{'5 - good' if of(item, rater) == 5 else of(item, rater)}\n"
