@@ -80,7 +80,7 @@ EXPECTED = {(item, rater, float(of(item, rater))) for item in ITEMS for rater in
 ON_TWO = {(*key, float(value)) for key, value in VALUES.items()}
 
 
-def refusal(folder: Path, name: str, content: str, **options: object) -> str:
+def refusal(folder: Path, name: str, content: str | bytes, **options: object) -> str:
     with pytest.raises(ExceptionGroup) as group:
         read(folder, name, content, **options)
     [error] = leaves(group.value)
@@ -724,8 +724,9 @@ def test_fractions_over_most_of_a_usual_scale_are_on_it(
 
 
 def test_archive_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Unpack it, and name its files"):
-        read(tmp_path, "ratings.zip", b"PK\x03\x04 of files")
+    refused = refusal(tmp_path, "ratings.zip", b"PK\x03\x04 of files")
+
+    assert refused.endswith("Unpack it, and name its files.")
 
 
 def test_words_with_numbers_run_as_they_are_read(tmp_path: Path) -> None:
