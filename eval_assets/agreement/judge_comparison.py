@@ -154,6 +154,9 @@ class TwoClasses:
         accuracy: Share of these units on which it says the same.
         constant_accuracy: The larger share of one class: the accuracy of a judge that always
             says the same.
+        f1: Harmonic mean of the share of its passes that people passed and of `true_positive`.
+        false_passes: Units that it passes and people failed.
+        false_failures: Units that it fails and people passed.
         judge_pass_rate: Share of all scored units that the judge passes.
         people_pass_rate: Mean share of passes among people's ratings of units that both rated.
         corrected: True pass rate of all scored units, from the judge's scores of all and people's
@@ -164,6 +167,9 @@ class TwoClasses:
     true_negative: Interval
     accuracy: float
     constant_accuracy: float
+    f1: float
+    false_passes: tuple[int, ...]
+    false_failures: tuple[int, ...]
     judge_pass_rate: float
     people_pass_rate: float
     corrected: Interval | None
@@ -541,6 +547,8 @@ def _two_classes(scale: Scale, score: Floats, mean: Floats, groups: Integers) ->
     is_pass, is_failure = is_compared & (people > half), is_compared & (people < half)
     equal = np.where(is_pass, passes, 1 - passes)[is_pass | is_failure]
     n_larger = max(is_pass.sum(), is_failure.sum())
+    # Twice what both pass, of all passes of the judge and of people.
+    n_passes = passes[is_pass | is_failure].sum() + is_pass.sum()
     corrected = None
     if is_unrated.any():
         corrected = prediction_powered_mean(
@@ -557,6 +565,9 @@ def _two_classes(scale: Scale, score: Floats, mean: Floats, groups: Integers) ->
         true_negative=share(np.where(is_failure, 1 - passes, 0.0), is_failure),
         accuracy=float(equal.mean()) if len(equal) else math.nan,
         constant_accuracy=float(n_larger / len(equal)) if len(equal) else math.nan,
+        f1=float(2 * passes[is_pass].sum() / n_passes) if n_passes else math.nan,
+        false_passes=tuple(np.flatnonzero(is_failure & (passes > half)).tolist()),
+        false_failures=tuple(np.flatnonzero(is_pass & (passes < half)).tolist()),
         judge_pass_rate=float(passes[is_scored].mean()),
         people_pass_rate=float(people[is_compared].mean()),
         corrected=corrected,

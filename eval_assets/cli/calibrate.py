@@ -16,8 +16,11 @@ from eval_assets.cli.check import check
 def calibrate(
     human_labels: str, judge_results: str, dimension: str, *, as_json: bool, **options: str | None
 ) -> int:
-    """Compare a judge with human labels on the items of two files, as `check` does."""
-    arguments = [human_labels, judge_results, "--only", dimension, "--no-html"]
+    """Compare a judge with human labels on the items of two files, as `check` does.
+
+    Of two classes, F1 and the items that the judge gets wrong follow.
+    """
+    arguments = [human_labels, judge_results, "--only", dimension, "--no-html", "--errors"]
     for name, value in options.items():
         arguments += [f"--{name}", value] if value else []
     if as_json:

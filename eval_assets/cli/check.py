@@ -13,7 +13,7 @@ from eval_assets.cli.options import json_option, print_json, read_options
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.ratings_check import CheckResult
@@ -48,6 +48,7 @@ _PATH = click.Path(path_type=Path)
     help="The report.  [default: <first file>_report.html in the current folder]",
 )
 @click.option("--no-html", is_flag=True, help="Write no report.")
+@click.option("--errors", "with_errors", is_flag=True, hidden=True)  # of `calibrate`
 @json_option
 def check(  # noqa: PLR0913 - one parameter per option
     files: tuple[Path, ...],
@@ -60,6 +61,7 @@ def check(  # noqa: PLR0913 - one parameter per option
     data: Path | None,
     html: Path | None,
     no_html: bool,
+    with_errors: bool,
     as_json: bool,
 ) -> int:
     """Say whether raters agree, and whether a judge can replace one of them.
@@ -102,6 +104,8 @@ def check(  # noqa: PLR0913 - one parameter per option
         print_json(result.to_dict(report=report))
     else:
         _print_screen(result, report)
+        for line in _error_lines(result) if with_errors else ():
+            click.echo(line)
     return result.verdict.exit_code
 
 
@@ -146,6 +150,21 @@ def _print_screen(result: CheckResult, report: str | None) -> None:
 
     for line in screen_lines(result.screen, report=report):
         click.echo(line)
+
+
+def _error_lines(result: CheckResult) -> Iterator[str]:
+    """Yield F1 of each judge of two classes, and the items that it gets wrong."""
+    from eval_assets.shown.terminal import wrapped
+    from eval_assets.wording import counted, figure_text
+
+    for comparison in (of for all_of in result.screen.assessment.judges.values() for of in all_of):
+        if (two := comparison.two_classes) is None:
+            continue
+        yield f"\nErrors of {comparison.judge}: F1 {figure_text(two.f1)}"
+        for kind, units in (("pass", two.false_passes), ("failure", two.false_failures)):
+            names = [result.screen.reading.item(unit).name for unit in units]
+            title = f"{counted(len(names), f'false {kind}')}{': ' if names else ''}"
+            yield from wrapped(title + ", ".join(names))
 
 
 def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None) -> str | None:
