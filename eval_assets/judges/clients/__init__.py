@@ -81,7 +81,7 @@ class Connections:
             )
         self._dropped.add(client)
         message = "the server repeated its reply to another request"
-        return RequestFailed(message, remedy="retry", may_be_billed=True)
+        return RequestFailed(message, remedy="retry", may_be_billed=True, body=outcome.body)
 
     async def close(self) -> None:
         """Close all connections."""

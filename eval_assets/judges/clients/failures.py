@@ -151,7 +151,11 @@ def connection_failure(cause: BaseException | None) -> RequestFailed:
 
     A host that is unknown or has a bad certificate says so: another try rarely helps.
     """
-    message, reason = f"no connection: {type(cause).__name__}", cause
+    is_lost, kind = not isinstance(cause, httpx2.ConnectError), type(cause).__name__
+    message = f"the connection broke off: {kind}"
+    if not is_lost:
+        message = f"no connection: {kind}. See base_url and whether its server runs"
+    reason = cause
     while reason is not None:
         if isinstance(reason, socket.gaierror):
             message = f"the host is unknown ({reason.strerror}). See base_url and the network"
@@ -161,7 +165,6 @@ def connection_failure(cause: BaseException | None) -> RequestFailed:
                 "base_url, or name its authority in SSL_CERT_FILE"
             )
         reason = reason.__cause__ or reason.__context__
-    is_lost = not isinstance(cause, httpx2.ConnectError)
     # A server may also break down over a form of the reply.
     return RequestFailed(message, remedy="retry", may_be_billed=is_lost, may_be_form=is_lost)
 

@@ -337,7 +337,10 @@ def test_a_lost_connection_is_charged_by_estimate_with_the_difference(
 
 
 def test_a_gateway_that_repeats_a_reply_shifts_no_score(
-    provider: RunningProvider, judge_all: JudgeAll, caplog: pytest.LogCaptureFixture
+    provider: RunningProvider,
+    judge_all: JudgeAll,
+    ledger: MemoryLedger,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     judge = dataclasses.replace(PAIR[0], max_in_flight=1)
     right = {s.response_id: s.score for s in judge_all(units(30), [judge]).scores}
@@ -346,6 +349,7 @@ def test_a_gateway_that_repeats_a_reply_shifts_no_score(
     first = judge_all(repeat, [judge])
     assert Counter(score.status for score in first.scores) == {"ok": 30}
     assert caplog.text.count("the gateway repeats replies") == 1
+    assert all(attempt.raw_reply for attempt in ledger.attempts)
     assert provider.openai_base_url in caplog.text
     assert {score.response_id: score.score for score in first.scores} == right
 

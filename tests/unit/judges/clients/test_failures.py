@@ -192,6 +192,8 @@ def test_only_a_connection_that_stood_may_be_billed() -> None:
     cut = connection_failure(httpx2.ReadError("reset", request=request))
     assert (refused.remedy, refused.may_be_billed) == ("retry", False)
     assert (cut.remedy, cut.may_be_billed) == ("retry", True)
+    assert "See base_url" in str(refused)
+    assert str(cut) == "the connection broke off: ReadError"
 
 
 @pytest.mark.parametrize(
