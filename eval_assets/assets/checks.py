@@ -34,6 +34,11 @@ _MOST_NAMED = 3
 """Largest number of models that a finding names."""
 
 _LONGEST_REASON = 200
+_REMEDIES = {
+    "missing": "the replies are empty",
+    "truncated": "the replies are cut off. Raise max_tokens in settings",
+}
+"""Reasons of units without a score that do not speak for themselves."""
 
 MONTH_WARNING = 0.8
 """Share of a month's budget from which the check warns."""
@@ -221,8 +226,9 @@ def uncovered(coverage: pd.DataFrame) -> list[str]:
         n, n_skipped = int(row["n_attempted"]), int(row["n_attempted"] - row["n_ok"])
         share = f" ({percent_text(n_skipped / n)})" if n else ""
         responses = f"{counted(n, 'response')} on {row['question_id']}"
-        reason = f": {row['main_reason'][:_LONGEST_REASON]}" if n_skipped else ""
-        findings.append(f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}{reason}")
+        text = f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}"
+        reason = row["main_reason"] if n_skipped else ""
+        findings.append(f"{text}: {_REMEDIES.get(reason, reason)[:_LONGEST_REASON]}".rstrip(": "))
     return findings
 
 

@@ -58,6 +58,12 @@ def test_counts_of_a_finding_have_separators() -> None:
     assert result == ["a skipped 476 of 2,832 responses on q (17 %): unparsable"]
 
 
+def test_replies_that_are_cut_off_name_the_setting() -> None:
+    table = coverage(("a", 10, 0)).assign(main_reason="truncated")
+
+    assert uncovered(table)[0].endswith("cut off. Raise max_tokens in settings")
+
+
 def test_a_judge_that_tried_nothing_covers_nothing() -> None:
     assert uncovered(coverage(("a", 0, 0))) == ["a skipped 0 of 0 responses on q"]
 
