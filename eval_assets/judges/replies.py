@@ -247,13 +247,15 @@ _STATED = rf"(?:LABEL\s*(?:[:=]|\bis\b){_DECORATION}|on a scale (?:of|from) RANG
 _REASON = re.compile(r"(?i)\W*(?:as(?! (?:long|if|told))|because|since|due to)\b")
 _FURTHER_WORDS = (
     r"\s*[,(:]|\s+[-\u2013\u2014]\s|\s+(?:but|though|although|while|with|rating|score)\b"
-    r"|\s+(?:to|on|for)\s+(?:OBJECT|QUESTION|the|its|[a-z]+ing)\b"
+    r"|\s+(?:to|on|for)\s+(?:OBJECT|QUESTION|the(?! (?:other|reference|prompt|first|second))|its"
+    r"|[a-z]+ing)\b"
 )
 _DOUBTS = re.compile(
     r"(?i)\b(?:if|unless|only|provided|assuming|suppos\w*|should|would|could|might|instead|rather"
     r"|actually|correct(?:ed|ion)|revis\w*|changed|lower(?:ed)?|higher|raised|reduced|minus|plus"
     r"|at (?:best|most|least|worst)|perhaps|maybe|probably|possibly|tentative(?:ly)?|wait|sorry"
-    r"|range|pending|initial(?:ly)?|except\w*|ten|hundred|zehn|wenn|falls|si"
+    r"|range|pending|initial(?:ly)?|except\w*|on average|averaged|median|rounded|ten|hundred|zehn"
+    r"|wenn|falls|si"
     r"|or (?:so|less|more|even)|(?:ask|request|demand|instruct|claim)ed)\b|^\W*(?:no|not)\b"
 )
 """Words of a tail that make its number another one: conditions, changes and bounds."""
@@ -275,8 +277,8 @@ _REFERS = re.compile(
 """Words that attribute a score to somebody else; those of speech with a reference to it."""
 
 _HYPOTHETICAL = re.compile(
-    r"(?i)\b(?:not|never|almost|nearly|barely|hardly|had|without|if|unless|assuming|suppos\w*|could"
-    r"|might|should|perhaps|maybe)\b|n['\u2019]t\b"
+    r"(?i)\b(?:not|never|rarely|no longer|arguably|almost|nearly|barely|hardly|had|without|if"
+    r"|unless|assuming|suppos\w*|could|might|should|perhaps|maybe)\b|n['\u2019]t\b"
 )
 """Words before a number that make it the score of another case."""
 

@@ -487,7 +487,11 @@ CLARITY = [
     ('{"category": "safety", "score": 4}', None),
     ('{"criterion": ["safety"], "score": 4}', None),
     ('{"clarity_score": 4, "safety_score": 1}', 4),
+    ("Score: 4 for the other response", None),
+    ("Score: 4 for the clear text", 4),
     # conditions and other scales
+    ("Score: 4 (rounded up)", None),
+    ("The response no longer deserves a 4.", None),
     ("Score: 4, except for section two", None),
     ("Score: 4, pending review", None),
     ("Score: 4, wenn der Leser Fachmann ist", None),
