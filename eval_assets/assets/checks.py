@@ -20,7 +20,7 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.bands import LOWEST_COVERAGE
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator, Judge
-from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
+from eval_assets.judges.catalogue.models import ENDS_SOON, end_of, shared_family
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.inputs import rejected_labels
@@ -236,11 +236,11 @@ def ending_models(models: Iterable[Judge | Generator], *, on: date) -> tuple[lis
     """Return models that have ended, and those that end soon."""
     ended, ending = [], []
     for rater in models:
-        life, name = lifecycle_of(rater.model or "", on=on), f"{rater.id}: {rater.model}"
-        if life.state == "retired":
-            ended.append(f"{name} ended on {life.ends_on}; put another in its place")
-        elif life.state == "ends_soon":
-            ending.append(f"{name} ends on {life.ends_on}; compare its replacement now")
+        ends_on, name = end_of(rater.model or ""), f"{rater.id}: {rater.model}"
+        if ends_on is not None and ends_on < on:
+            ended.append(f"{name} ended on {ends_on}; put another in its place")
+        elif ends_on is not None and ends_on - on <= ENDS_SOON:
+            ending.append(f"{name} ends on {ends_on}; compare its replacement now")
     return ended, ending
 
 

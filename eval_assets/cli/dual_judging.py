@@ -26,7 +26,7 @@ from eval_assets.judges.calling.client import RetryPolicy
 from eval_assets.judges.calling.live_model import LiveModel, live_models
 from eval_assets.judges.calling.progress import Report, log_report
 from eval_assets.judges.calling.session import RequestOptions
-from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
+from eval_assets.judges.catalogue.models import ENDS_SOON, end_of, shared_family
 from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions, stored_scores
@@ -466,15 +466,15 @@ def pair_warnings(evaluation: Evaluation, *, today: date) -> list[str]:
     """Return warnings that limit the evidence of the pair."""
     models = [str(judge.model) for judge in evaluation.judges]
     families = shared_family(models, overrides=evaluation.capabilities)
-    lives = {model: lifecycle_of(model, on=today) for model in models}
+    ends = {model: ends_on for model in models if (ends_on := end_of(model)) is not None}
     return [
         *(
             f"{' and '.join(members)} are of one family, {family}: they are not independent"
             for family, members in families.items()
         ),
         *(
-            f"{model} {'was' if life.state == 'retired' else 'will be'} retired on {life.ends_on}"
-            for model, life in lives.items()
-            if life.state != "alive"
+            f"{model} {'was' if ends_on < today else 'will be'} retired on {ends_on}"
+            for model, ends_on in ends.items()
+            if ends_on - today <= ENDS_SOON
         ),
     ]

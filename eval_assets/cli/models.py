@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from eval_assets.config.models import Capabilities, Price
-    from eval_assets.judges.catalogue.models import Lifecycle
 
 COLUMNS = ("model", "family", "input", "cached", "output", "takes", "ends")
 
@@ -28,7 +27,7 @@ class KnownModel:
 
     name: str
     capabilities: Capabilities
-    lifecycle: Lifecycle
+    ends_on: date | None
     price: Price | None
 
 
@@ -47,10 +46,11 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     """
     from eval_assets.shown.blocks import text_table
 
+    today = datetime.now(tz=UTC).date()
     known = [
         model
-        for model in known_models(on=datetime.now(tz=UTC).date(), names=names)
-        if with_retired or names or model.lifecycle.state != "retired"
+        for model in known_models(on=today, names=names)
+        if with_retired or names or model.ends_on is None or model.ends_on >= today
     ]
     if as_json:
         print_json([asdict(model) for model in known])
@@ -58,7 +58,7 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     if not known:
         click.echo("No such model is known. It can be asked all the same, without a cap.")
         return DONE
-    rows = [_row(model) for model in known]
+    rows = [_row(model, today=today) for model in known]
     print_table(text_table("Models", COLUMNS, rows, numbers=("input", "cached", "output")))
     click.echo(f"Prices: genai-prices {version('genai-prices')}")
     return DONE
@@ -72,7 +72,7 @@ def known_models(*, on: date, names: Sequence[str]) -> list[KnownModel]:
     """
     from eval_assets.judges.catalogue.models import (
         capabilities_of,
-        lifecycle_of,
+        end_of,
         listed_models,
         price_of,
     )
@@ -85,7 +85,7 @@ def known_models(*, on: date, names: Sequence[str]) -> list[KnownModel]:
         KnownModel(
             name=name,
             capabilities=capabilities_of(name, overrides={}),
-            lifecycle=lifecycle_of(name, on=on),
+            ends_on=end_of(name),
             price=price_of(name, on=on, overrides={}),
         )
         for name in listed
@@ -93,8 +93,8 @@ def known_models(*, on: date, names: Sequence[str]) -> list[KnownModel]:
     return sorted(models, key=lambda model: (model.capabilities.family, model.name))
 
 
-def _row(model: KnownModel) -> tuple[str, ...]:
-    capabilities, ends_on = model.capabilities, model.lifecycle.ends_on
+def _row(model: KnownModel, *, today: date) -> tuple[str, ...]:
+    capabilities, ends_on = model.capabilities, model.ends_on
     settings = {
         "schema": capabilities.json_schema,
         "temperature": capabilities.temperature,
@@ -110,5 +110,5 @@ def _row(model: KnownModel) -> tuple[str, ...]:
         "" if price is None or price.cached_input_usd is None else f"{price.cached_input_usd:g}",
         "" if price is None else f"{price.output_usd:g}",
         ", ".join(name for name, is_taken in settings.items() if is_taken),
-        f"{ends} ended" if model.lifecycle.state == "retired" else ends,
+        f"{ends} ended" if ends_on is not None and ends_on < today else ends,
     )

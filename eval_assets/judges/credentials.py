@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from eval_assets.config.judges import VENDORS, Generator, Judge, Vendor
 from eval_assets.errors import InputProblem, raise_all
+from eval_assets.judges.clients.masking import KEY_LIKE
 
 _PLACEHOLDER = re.compile(
     r"(?ix) <.*> | .*(?:\.{3}|…).* | [^a-z0-9]* | (?:[^a-z0-9]* (?:"
@@ -17,11 +18,6 @@ _PLACEHOLDER = re.compile(
     r"|123(?:4(?:5(?:6(?:7(?:8(?:90?)?)?)?)?)?)? ) )+ [^a-z0-9]*"
 )
 """A text of nothing but placeholder words, which a real key never is."""
-
-_KEY_LIKE = re.compile(
-    r"(?:sk|pk|rk|gsk|xai|pplx|hf|key|token)[-_][A-Za-z0-9_\-]{16,}|AIza[\w-]{30,}"
-)
-"""Part of a path that looks like a key."""
 
 _NO_KEY = "none-needed"
 
@@ -121,7 +117,7 @@ def _endpoint_problem(
         message, remedy = "the base URL is not a URL", "Write it as https://host/path"
     elif parts.username is not None or parts.password is not None:
         message = "the base URL holds a user name or password"
-    elif parts.query or parts.fragment or _KEY_LIKE.search(parts.path):
+    elif parts.query or parts.fragment or KEY_LIKE.search(parts.path):
         message = "the base URL holds parameters, which may be a key"
     elif declared.base_url and declared.api_key_env in (None, vendor.key_name):
         # Vendors have hosts by region, of which the last two names are the same.

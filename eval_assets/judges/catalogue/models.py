@@ -1,12 +1,11 @@
-"""Capabilities, prices, families and lifecycles of models, by name."""
+"""Capabilities, prices, families and ends of models, by name."""
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -21,15 +20,6 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SNAPSHOT = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$")
 
 Entry = TypeVar("Entry")
-Life = Literal["alive", "ends_soon", "retired"]
-
-
-@dataclass(frozen=True)
-class Lifecycle:
-    """The lifecycle of a model, and the last day of requests if one is announced."""
-
-    state: Life
-    ends_on: date | None
 
 
 def capabilities_of(
@@ -129,21 +119,15 @@ def listed_models(*, on: date) -> set[str]:
     }
 
 
-def lifecycle_of(model: str, *, on: date) -> Lifecycle:
-    """Return the lifecycle of a model on a day, as its vendor announced it.
+def end_of(model: str) -> date | None:
+    """Return the last day of requests to a model, as its vendor announced it; None if it is not.
 
     Examples:
-        >>> lifecycle_of("claude-3-5-haiku-20241022", on=date(2026, 11, 21)).state
-        'retired'
-        >>> lifecycle_of("gpt-4o", on=date(2026, 11, 21)).state
-        'ends_soon'
+        >>> end_of("gpt-4o")
+        datetime.date(2027, 1, 14)
     """
-    ends_on = _table()["retirements"].get(_bare(model))
-    if ends_on is None:
-        return Lifecycle("alive", None)
-    if on > ends_on:
-        return Lifecycle("retired", ends_on)
-    return Lifecycle("ends_soon" if ends_on - on <= ENDS_SOON else "alive", ends_on)
+    ends_on: date | None = _table()["retirements"].get(_bare(model))
+    return ends_on
 
 
 def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """Decisions of the checks on judging; that they run on real assets is tested in tests/e2e."""
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -79,6 +79,15 @@ def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warni
 
     assert (ended.split(":")[0], ending.split(":")[0]) == ("old", "g")
     assert "2026-02-19" in ended
+
+
+def test_a_model_is_reported_sixty_days_before_its_end_and_ended_the_day_after() -> None:
+    judge, last_day = Judge("j", "openai", "gpt-5"), date(2026, 12, 11)
+
+    def counts(days: int) -> list[int]:
+        return [len(texts) for texts in ending_models([judge], on=last_day + timedelta(days=days))]
+
+    assert [counts(days) for days in (-61, -60, 0, 1)] == [[0, 0], [0, 1], [0, 1], [1, 0]]
 
 
 def test_judges_of_two_vendors_on_a_third_vendors_model_are_independent() -> None:

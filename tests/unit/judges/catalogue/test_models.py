@@ -1,6 +1,6 @@
 """Models by name."""
 
-from datetime import date, timedelta
+from datetime import date
 
 import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
@@ -9,7 +9,7 @@ from genai_prices import wait_prices_updated_sync
 from eval_assets.config.models import Price, Usage, cost_usd
 from eval_assets.judges.catalogue.models import (
     capabilities_of,
-    lifecycle_of,
+    end_of,
     price_of,
     shared_family,
 )
@@ -136,18 +136,9 @@ def test_a_negative_price_is_refused() -> None:
         Price(-1, 5)
 
 
-def test_a_model_is_reported_sixty_days_before_its_end_and_retired_the_day_after() -> None:
-    last_day = date(2026, 12, 11)
-    assert lifecycle_of("gpt-5", on=last_day - timedelta(days=61)).state == "alive"
-    assert lifecycle_of("gpt-5", on=last_day - timedelta(days=60)).state == "ends_soon"
-    assert lifecycle_of("gpt-5", on=last_day).state == "ends_soon"
-    assert lifecycle_of("gpt-5", on=last_day + timedelta(days=1)).state == "retired"
-    assert lifecycle_of("gpt-6-luna", on=TODAY).state == "alive"
-
-
 def test_every_model_that_the_sdk_says_ends_is_in_the_table() -> None:
     for model in DEPRECATED_MODELS:
-        assert lifecycle_of(model, on=TODAY).ends_on is not None, model
+        assert end_of(model) is not None, model
 
 
 def test_judges_of_one_family_are_named() -> None:
