@@ -28,7 +28,7 @@ from eval_assets.store.ledger.attempts import spent_in_month
 from eval_assets.store.schema import read_rows
 from eval_assets.store.scores import judged_models, score_coverage
 from eval_assets.store.tuned_judges import checked_certificates
-from eval_assets.wording import counted, listed, percent_text
+from eval_assets.wording import counted, listed, percent_text, shortened
 
 _MOST_NAMED = 3
 """Largest number of models that a finding names."""
@@ -228,7 +228,8 @@ def uncovered(coverage: pd.DataFrame) -> list[str]:
         responses = f"{counted(n, 'response')} on {row['question_id']}"
         text = f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}"
         reason = row["main_reason"] if n_skipped else ""
-        findings.append(f"{text}: {_REMEDIES.get(reason, reason)[:_LONGEST_REASON]}".rstrip(": "))
+        reason = shortened(_REMEDIES.get(reason, reason), _LONGEST_REASON)
+        findings.append(f"{text}: {reason}" if reason else text)
     return findings
 
 

@@ -282,7 +282,7 @@ class ModelClient(Generic[Declared]):
             if reservation.is_released:
                 return BUDGET_USED_UP
             outcome = await self._attempt(request, subject, reservation, number=number)
-            if outcome is None:
+            if outcome is None or self._is_empty_for_its_form(request, outcome):
                 continue
             if isinstance(outcome, Reply) or not outcome.is_sent:
                 return outcome
@@ -295,6 +295,15 @@ class ModelClient(Generic[Declared]):
                 self._waits_until = loop_time() + wait_seconds
                 logger.warning("%s waits %.0f s: %s", self.model.id, wait_seconds, outcome)
             await asyncio.sleep(wait_seconds)
+
+    def _is_empty_for_its_form(self, request: ModelRequest, outcome: Outcome) -> bool:
+        """Return whether an unknown server's first reply is empty, and another form is to try."""
+        is_empty = (
+            isinstance(outcome, Reply) and outcome.status == "ok" and not outcome.text.strip()
+        )
+        if not is_empty or self._is_known or self.model.is_at_vendor:
+            return False
+        return self._features.suspect_form(request, RequestFailed("the reply is empty"))
 
     async def _attempt(
         self,

@@ -90,6 +90,8 @@ class FeatureMemory:
         """
         features = alternatives(request).keys()
         if isinstance(outcome, Reply):
+            if not outcome.text.strip():
+                return
             self._proven |= features
             for feature in sorted(self._suspected.keys() - features):
                 self.new_refusals[feature] = self._suspected.pop(feature)

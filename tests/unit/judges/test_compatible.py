@@ -302,6 +302,23 @@ def test_a_server_that_hangs_up_over_a_form_is_asked_in_another(server: Scripted
     assert forms == ["json_schema"] * 2 + ["json_object"] * 2 + ["text"] * 3
 
 
+def test_a_server_whose_replies_to_a_form_are_empty_is_asked_in_another(
+    server: ScriptedServer,
+) -> None:
+    empty = 200, b'{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}'
+    server.respond = lambda body: empty if "response_format" in body else rating()
+    ledger = MemoryLedger()
+    assert {score.status for score in judge_all(server, units(3), ledger).scores} == {"ok"}
+    forms = [kind_of_reply(body) for body in server.received]
+    assert forms == ["json_schema", "json_object"] + ["text"] * 3
+    assert len(ledger.attempts) == 5  # what was paid is stored
+
+    server.respond = lambda _: empty
+    other = MemoryLedger()
+    judge_all(server, units(1), other)
+    assert not any(other.refused.values())
+
+
 @pytest.mark.parametrize(
     ("status", "remedy"),
     [(401, "See OPENAI_API_KEY"), (403, "See OPENAI_API_KEY"), (404, "See model and base_url")],
