@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -101,7 +101,8 @@ def check(  # noqa: PLR0913 - one parameter per option
     [result] = results
     report = None if no_html or (as_json and html is None) else _write_report(files, result, html)
     if as_json:
-        print_json(result.to_dict(report=report))
+        errors = {"errors": _errors(result)} if with_errors else {}
+        print_json({**result.to_dict(report=report), **errors})
     else:
         _print_screen(result, report)
         for line in _error_lines(result) if with_errors else ():
@@ -152,19 +153,36 @@ def _print_screen(result: CheckResult, report: str | None) -> None:
         click.echo(line)
 
 
-def _error_lines(result: CheckResult) -> Iterator[str]:
-    """Yield F1 of each judge of two classes, and the items that it gets wrong."""
-    from eval_assets.shown.terminal import wrapped
-    from eval_assets.wording import counted, figure_text
+def _errors(result: CheckResult) -> list[dict[str, Any]]:
+    """Return F1 of each judge of two classes, and the items that it gets wrong."""
+    from eval_assets.wording import or_none
 
-    for comparison in (of for all_of in result.screen.assessment.judges.values() for of in all_of):
-        if (two := comparison.two_classes) is None:
-            continue
-        yield f"\nErrors of {comparison.judge}: F1 {figure_text(two.f1)}"
-        for kind, units in (("pass", two.false_passes), ("failure", two.false_failures)):
-            names = [result.screen.reading.item(unit).name for unit in units]
-            title = f"{counted(len(names), f'false {kind}')}{': ' if names else ''}"
-            yield from wrapped(title + ", ".join(names))
+    item = result.screen.reading.item
+    return [
+        {
+            "judge": of.judge,
+            "question": of.question.id,
+            "f1": or_none(two.f1),
+            "false_passes": [item(unit).name for unit in two.false_passes],
+            "false_failures": [item(unit).name for unit in two.false_failures],
+        }
+        for comparisons in result.screen.assessment.judges.values()
+        for of in comparisons
+        if (two := of.two_classes) is not None
+    ]
+
+
+def _error_lines(result: CheckResult) -> Iterator[str]:
+    from eval_assets.shown.terminal import wrapped
+    from eval_assets.wording import figure_text, or_nan
+
+    for of in _errors(result):
+        yield f"\nErrors of {of['judge']} on {of['question']}: F1 {figure_text(or_nan(of['f1']))}"
+        for title, names in (
+            ("False passes", of["false_passes"]),
+            ("False failures", of["false_failures"]),
+        ):
+            yield from wrapped(f"{title} ({len(names):,}): {', '.join(names) or 'none'}")
 
 
 def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None) -> str | None:

@@ -36,7 +36,7 @@ def screen_document(screen: Screen, *, report: str | None) -> Json:
                 "judge": judge,
                 "verdict": answer.verdict.value,
                 "sentence": answer.sentence,
-                "questions": [_comparison(of, screen.reading) for of in comparisons],
+                "questions": [_comparison(of) for of in comparisons],
             }
             for (judge, comparisons), answer in zip(
                 screen.assessment.judges.items(), screen.judges, strict=True
@@ -150,7 +150,7 @@ def _labels(labels: LabelAgreement) -> Json:
     }
 
 
-def _comparison(comparison: JudgeComparison, reading: ReadSummary) -> Json:
+def _comparison(comparison: JudgeComparison) -> Json:
     compared = comparison.compared
     return {
         "question": comparison.question.id,
@@ -171,12 +171,12 @@ def _comparison(comparison: JudgeComparison, reading: ReadSummary) -> Json:
         "confusion": [
             {"human": human, "judge": judge, "n": n} for human, judge, n in comparison.pairs
         ],
-        **_two_classes(comparison.two_classes, reading),
+        **_two_classes(comparison.two_classes),
         **_repeatability(comparison.repeatability),
     }
 
 
-def _two_classes(two: TwoClasses | None, reading: ReadSummary) -> Json:
+def _two_classes(two: TwoClasses | None) -> Json:
     if two is None:
         return {"true_positive_rate": None, "true_negative_rate": None, "pass_rate": None}
     return {
@@ -185,8 +185,6 @@ def _two_classes(two: TwoClasses | None, reading: ReadSummary) -> Json:
         "accuracy": or_none(two.accuracy),
         "constant_accuracy": or_none(two.constant_accuracy),
         "f1": or_none(two.f1),
-        "false_passes": [reading.item(unit).name for unit in two.false_passes],
-        "false_failures": [reading.item(unit).name for unit in two.false_failures],
         "pass_rate": {
             "judge": or_none(two.judge_pass_rate),
             "people": or_none(two.people_pass_rate),

@@ -56,10 +56,10 @@ def test_two_classes_have_f1_and_the_items_of_each_error(tmp_path: Path) -> None
     document = json.loads(called(tmp_path, "--dimension", "code-validity", "--json").stdout)
 
     assert lines[-3:] == [
-        "Errors of gpt: F1 0.90",
-        "   4 false passes: s42, s43, s44, s45",
-        "   4 false failures: s46, s47, s48, s49",
+        "Errors of gpt on code-validity: F1 0.90",
+        "   False passes (4): s42, s43, s44, s45",
+        "   False failures (4): s46, s47, s48, s49",
     ]
     [figures] = document["judges"][0]["questions"]
     assert figures["f1"] == pytest.approx(76 / 84)
-    assert figures["false_failures"] == ["s46", "s47", "s48", "s49"]
+    assert document["errors"][0]["false_failures"] == ["s46", "s47", "s48", "s49"]
