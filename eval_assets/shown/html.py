@@ -235,7 +235,8 @@ def _next(screen: Screen) -> str:
             f'<div class="number"><b>{count_text(step.number)}</b>'
             f"<span>{escape(step.unit)}</span></div>"
         )
-    command = f"<code>{escape(step.command)}</code>" if step.command else ""
+    words = " ".join(f"<span>{escape(word)}</span>" for word in step.command.split(" "))
+    command = f"<code>{words}</code>" if step.command else ""
     examples = f"<p>{escape('; '.join(step.examples))}</p>" if step.examples else ""
     return (
         f'<section class="next" id="next">{number}<div class="step"><h2>Do next</h2>'

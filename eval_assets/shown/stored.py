@@ -56,7 +56,7 @@ _FEWEST_SHARED = 20
 
 ALPHA_MEANINGS = {
     "reliable": "Reliable: conclusions may rest on these scores (0.80 and more).",
-    "tentative": "Tentative: only tentative conclusions may (0.667 to 0.80).",
+    "tentative": "Tentative: conclusions are only tentative (0.667 to 0.80).",
     "unreliable": "Unreliable: judges do not agree enough for any conclusion (below 0.667).",
     UNSTABLE: "Unstable: alpha is low because the scores hardly vary.",
     REPEATED: "Repeated: two judges give equal scores throughout; one may be a copy.",
@@ -272,6 +272,9 @@ def _number_cell(value: float) -> Cell:
     return Cell(figure_text(value), or_none(value))
 
 
+_RELATIVE = ("relative", "relative_low", "relative_high")
+
+
 def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
     """Return what each judge favours at equal quality, by attribute."""
     groups: dict[tuple[str, str, str], list[StoredRow]] = defaultdict(list)
@@ -282,6 +285,10 @@ def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
         return None
     several = len(source.evaluation.rubric) > 1
     plots, named = [], []
+    reach = defaultdict[str, float](float)  # one for all plots of a question, to compare them
+    for (_, question, _), values in groups.items():
+        ends = [abs(or_nan(of[end])) for of in values for end in _RELATIVE]
+        reach[question] = max(reach[question], *(end for end in ends if not math.isnan(end)))
     for (judge, question, attribute), values in groups.items():
         rows = tuple(
             Row(
@@ -297,9 +304,8 @@ def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
         )
         named += [f"{judge} favours {of.label}" for of in rows if of.remark and of.value > 0]
         named += [f"{judge} disfavours {of.label}" for of in rows if of.remark and of.value < 0]
-        ends = [abs(end) for of in rows for end in (of.value, of.low, of.high)]
-        reach = max(end for end in ends if not math.isnan(end)) or 1.0
-        axis = Axis(-reach, reach, ticks=((-reach, "lower"), (reach, "higher")), chance=0.0)
+        end = reach[question] or 1.0
+        axis = Axis(-end, end, ticks=((-end, "lower"), (end, "higher")), chance=0.0)
         title = f"{judge}{f' on {question}' if several else ''} by {attribute}"
         plots.append(Plot(title, axis, rows))
     finding = "no judge is shown to favour a system or a length"
@@ -368,7 +374,8 @@ def _results_by_system(source: StoredFigures, untrusted: Collection[str]) -> Sec
             Column("people", "people", is_number=True),
             *(Column(judge, judge, is_number=True) for judge in judges),
         )
-        tables.append(Table(question.id if several else "Mean rating", columns, tuple(rows)))
+        caption = question.id if several else ""
+        tables.append(Table(caption or "Mean rating", columns, tuple(rows), caption))
     if not tables:
         return None
     finding = findings[0] if len(findings) == 1 else f"{counted(len(systems), 'system')}"

@@ -181,8 +181,8 @@ def _limits(favoured: Mapping[str, float], test: RatedUnits, scores: Floats) -> 
     for name, relative in sorted(favoured.items()):
         word = "higher" if relative > 0 else "lower"
         yield (
-            f"Do not rank {name} with it: at equal quality it rates it {abs(relative):.2f} points "
-            f"{word} than other models."
+            f"Do not rank {name} with it: at equal quality its scores are {abs(relative):.2f} "
+            f"points {word} than those of other models."
         )
     if not favoured:
         return
@@ -197,10 +197,11 @@ def _limits(favoured: Mapping[str, float], test: RatedUnits, scores: Floats) -> 
         ", ".join(names[k] for k in sorted(range(len(names)), key=lambda k: -means[k]))
         for means in (people, judge)
     )
-    yield (
-        f"On the test people rank {by_people}; the judge {by_judge}: {n_swapped} of "
-        f"{counted(len(pairs), 'pair')} swapped."
-    )
+    if not n_swapped:
+        yield f"On the test it ranks the models as people do: {by_people}."
+        return
+    swapped = f"{n_swapped} of {counted(len(pairs), 'pair')} of models"
+    yield f"On the test it swaps {swapped}: it ranks {by_judge}, and people {by_people}."
 
 
 def _biases(test: RatedUnits, scores: Floats) -> dict[str, ValueBias]:

@@ -211,6 +211,27 @@ def test_bias_is_named_where_it_is_shown_and_labels_do_not_fail() -> None:
     assert "heat" in names
 
 
+def test_plots_of_bias_on_one_question_share_an_axis() -> None:
+    ends = {"relative_low": -0.1, "relative_high": 0.1, "is_named": False}
+    row = {"judge_id": "gpt", "question_id": "clarity", "relative": 0.0, **ends}
+    rows = [
+        row | {"attribute": "length", "value": "long"},
+        row | {"attribute": "system", "value": "fern", "relative": 0.6, "relative_high": 0.8},
+    ]
+
+    plots = section("bias", report(figures=stored(judge_bias=rows))).blocks[:2]
+
+    assert [(plot.axis.low, plot.axis.high) for plot in plots if isinstance(plot, Plot)] == [
+        (-0.8, 0.8)
+    ] * 2
+
+
+def test_tables_of_systems_name_their_question() -> None:
+    tables = [of for of in section("systems", report()).blocks if isinstance(of, Table)]
+
+    assert [table.caption for table in tables] == ["clarity", "safe"]
+
+
 def test_agreement_of_judges_has_its_label_and_meaning() -> None:
     part = section("judges", report(figures=stored(Case())))
 
