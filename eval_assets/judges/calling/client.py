@@ -315,11 +315,12 @@ class ModelClient(Generic[Declared]):
     ) -> Outcome | None:
         """Send a request once the limiter allows, and record the outcome.
 
-        None if the model is known by then to refuse its form.
+        None if the model is known by then to refuse its form, or the ledger does not store what
+        arrives: the request is looked up again, which waits for it.
         """
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
         is_outdated = self._features.fit(request).key != request.key
-        if self._writer.failure or self.summary.stopped or is_outdated:
+        if self._writer.failure or self.summary.stopped or is_outdated or self._writer.is_late:
             self._limiter.dropped(admission)
             self._writer.require_working()
             return self.unsent if self.summary.stopped else None

@@ -1,13 +1,17 @@
 """Writer of the ledger: a separate thread that commits everything that arrives together at once."""
 
 import asyncio
+import math
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import Outcome, RequestFailed
 from eval_assets.ledger import Attempt, CallSubject, Ledger, Reply
+
+_LATE_SECONDS = 0.1
 
 
 class LedgerWriter:
@@ -25,6 +29,7 @@ class LedgerWriter:
         self._prompts: dict[str, str] = {}
         self._keys: list[str] = []
         self._next: asyncio.Future[dict[str, Reply]] | None = None
+        self._writing_since = math.inf
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._handing_over = threading.Lock()
 
@@ -51,6 +56,11 @@ class LedgerWriter:
         if self.failure is not None:
             raise self.failure
 
+    @property
+    def is_late(self) -> bool:
+        """Return whether a commit takes long: on a full disk it waits, and may fail in the end."""
+        return time.monotonic() - self._writing_since > _LATE_SECONDS
+
     async def close(self) -> None:
         """Wait until everything handed over is committed."""
         await asyncio.to_thread(self._thread.shutdown)
@@ -70,9 +80,13 @@ class LedgerWriter:
         with self._handing_over:
             attempts, prompts, keys = self._attempts, self._prompts, self._keys
             self._attempts, self._prompts, self._keys, self._next = [], {}, [], None
-        if attempts:
-            self.ledger.record(attempts, prompts)
-        return self.ledger.replies(keys) if keys else {}
+        self._writing_since = time.monotonic()
+        try:
+            if attempts:
+                self.ledger.record(attempts, prompts)
+            return self.ledger.replies(keys) if keys else {}
+        finally:
+            self._writing_since = math.inf
 
 
 def attempt_row(  # noqa: PLR0913 - the columns of a row

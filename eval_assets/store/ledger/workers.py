@@ -368,14 +368,16 @@ class Worker:
     @staticmethod
     def _patiently(work: Callable[[], _Result]) -> _Result:
         """Return the result of work, which is tried again while the ledger's server is away."""
-        deadline = time.monotonic() + _OUTAGE_SECONDS
+        deadline, is_told = time.monotonic() + _OUTAGE_SECONDS, False
         while True:
             try:
                 return work()
             except UnreachableError as error:
                 if time.monotonic() > deadline:
                     raise
-                logger.warning("%s: trying again", error)
+                if not is_told:
+                    logger.warning("%s: trying again for %.0f s", error, _OUTAGE_SECONDS)
+                is_told = True
                 time.sleep(_RETRY_SECONDS)
 
     @contextmanager

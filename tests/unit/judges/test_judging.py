@@ -6,6 +6,7 @@ import json
 import math
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.ledger import Attempt
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
 from tests.fake_provider.planted import Planted
@@ -624,6 +626,30 @@ def test_a_ledger_that_cannot_be_written_ends_the_run_with_one_error(
     monkeypatch.setattr(ledger, "record", full)
     with pytest.raises(OSError, match="no space left"):
         judge_all(units(50))
+
+
+def test_nothing_is_sent_while_the_ledger_does_not_store_what_arrives(
+    judge_all: JudgeAll,
+    ledger: MemoryLedger,
+    provider: RunningProvider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n_received, store = [0], ledger.record
+
+    def fill(attempts: Sequence[Attempt], prompts: Mapping[str, str]) -> None:
+        if len(ledger.attempts) < 20:
+            store(attempts, prompts)
+            return
+        while n_received[-1] != provider.log.n_received:
+            n_received.append(provider.log.n_received)
+            time.sleep(0.5)
+        raise OSError("no space left")
+
+    monkeypatch.setattr(ledger, "record", fill)
+    provider.behave(Behaviour(latency_seconds=0.4))
+    with pytest.raises(OSError, match="no space left"):
+        judge_all(units(400), [dataclasses.replace(PAIR[0], max_in_flight=None)])
+    assert provider.log.n_received == n_received[-1] < 100
 
 
 @pytest.mark.parametrize("text", ["record", "replies"])
