@@ -225,7 +225,8 @@ class CodedColumn:
 
     def may_be(self, *roles: Role) -> bool:
         """Return whether the header has the name of one of the roles."""
-        if self.kind is Kind.NUMBER and may_be(self.name, Role.RATING):
+        is_filled = self.kind is Kind.WORD and self.can_rate and self.has_cell.all()
+        if (self.kind is Kind.NUMBER or is_filled) and may_be(self.name, Role.RATING):
             roles = tuple(role for role in roles if role is not Role.TEXT)  # a French note
         return may_be(self.name, *roles)
 

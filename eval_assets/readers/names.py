@@ -316,7 +316,9 @@ def who(name: str) -> Who:
         and not re.search(r"(^|_)(llm|ai|ki|ia|judge_model|auto)(_|$)", words)
     ):
         return Who.HUMAN
-    if is_model or _JUDGE.search(words):
+    owner = re.sub(r"(_s)?_$", "", _SAID.sub("", words))
+    is_person = owner and is_first_name(owner) and not _JUDGE.search(owner)  # Anna's verdict
+    if is_model or (_JUDGE.search(words) and not is_person):
         return Who.JUDGE
     if (_GIVEN.search(words) and not may_be(name, Role.FLAG)) or _PERSON.match(name):
         return Who.HUMAN

@@ -141,7 +141,7 @@ def read_phoenix(records: Iterable[Record], export: Export) -> None:
                 convo_id=at(record, "attributes.session.id"),
             )
             continue
-        response_id = str(at(record, "span_id", "trace_id"))
+        response_id = str(at(record, "context.span_id", "span_id", "trace_id"))
         name = str(at(record, "name", "annotation_name"))
         result = record.get("result") or {
             key: at(record, f"result.{key}", key) for key in ("score", "label")

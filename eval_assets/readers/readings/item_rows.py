@@ -202,12 +202,14 @@ class ItemRows:
         is_named = (is_rater or _may_be_name(column)) and not _NO_REFERENCE.search(name)
         is_of_peers = column.name.startswith("column ") or not (is_rater or is_judge)
         is_other = is_word and not any(value in other.values for other in peers)
+        owned = [of for of in peers if self._is_person(of) or self.who_is(of) is Who.JUDGE]
+        is_shared = is_word and any(len({*column.values} & {*of.values}) > 1 for of in owned)
         reasons = {
             "counts the rows": column.counts_rows,
             "an identifier or attribute by its name": names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
             "a measurement or attribute by its name": is_measured
-            and not (is_rating or _NUMBERED_RATER.match(name)),
+            and not (is_rating or is_shared or _NUMBERED_RATER.match(name)),
             "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
             "not a rating by its name": _STATISTIC.search(name),
             "a flag by its name": (
@@ -216,7 +218,7 @@ class ItemRows:
                 and not any(self._is_pair(column, of) for of in peers)
             )
             or (column.who is Who.PERSON and [*map(str.casefold, column.values)] in _NEVER),
-            "an attribute by its name": column.may_be(Role.SYSTEM) and not is_judge,
+            "an attribute by its name": column.may_be(Role.SYSTEM) and not (is_judge or is_shared),
             "what was asked, by its name": column.may_be(Role.QUESTION)
             and not (is_rating or column.order)
             and is_word,

@@ -149,7 +149,7 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
     has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
     if is_number and not names_id(column.name) and has_sibling:
         return True
-    may_be_letters = all(len(of) == 1 and of.isalpha() for of in names) and len(ratings) > 1
+    may_be_letters = len(ratings) > 1 and all(re.fullmatch(r"[^\W\d_]\d?", of) for of in names)
     is_ordered = column.order is not None and not column.origin
     if is_ordered and not is_number and not (may_be_letters and column.may_be(Role.RATER)):
         return True
@@ -610,9 +610,9 @@ class _RatingRows:
         is_item = column.may_be(Role.ITEM) and not is_rating and is_unordered
         by_name = "an attribute by its name"
         reasons = (
+            ("one value", column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
             ("a run by its name", any(column is run for run in self.runs)),
             (OF_ITEM, column.who is Who.HUMAN and self._holds_judges()),
-            ("one value", column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
             (OF_ITEM, is_of_item),
             (
                 _OF_RATER,

@@ -1022,3 +1022,101 @@ def test_options_name_the_column_of_replies(
     )
 
     assert len(tables.scores) == n_scores
+
+
+GRADES = ("mangelhaft", "ausreichend", "befriedigend", "gut", "sehr gut")
+CODES = ("A1", "A2", "A3", "A4", "A5")
+
+
+@pytest.mark.parametrize(
+    ("header", "names", "words"),
+    [
+        (["Aufsatz", "Prüfer", "Note"], ("Frau Weber", "Herr Koch"), GRADES),
+        (["text", "rater", "level"], ("A1", "A2"), CODES),
+    ],
+)
+def test_words_of_a_known_order_are_ratings_whatever_the_header(
+    tmp_path: Path, header: list[str], names: tuple[str, str], words: tuple[str, ...]
+) -> None:
+    rows = [
+        [i, n, words[PEOPLE[i, r] - 1]] for i in ITEMS for n, r in zip(names, RATERS, strict=False)
+    ]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert set(tables.ratings["rater"]) == set(names)
+    assert tables.questions[0].scale.words == words
+
+
+def test_codes_of_answers_are_no_raters(tmp_path: Path) -> None:
+    header = ["id", "submitdate", *(f"G1Q1[SQ{n:03}]" for n in range(12))]
+    rows = [
+        [r, f"2026-01-0{r} 10:00:00", *(CODES[(n * n + n * r + r) % 5] for n in range(12))]
+        for r in range(1, 8)
+    ]
+
+    assert "if each row is a rater" in refusal(tmp_path, "survey.csv", table(header, *rows))
+
+
+@pytest.mark.parametrize("people", [("Anna's verdict", "Ben's verdict"), ("anna_verdict",)])
+def test_verdict_of_a_named_person_is_no_judges(tmp_path: Path, people: Sequence[str]) -> None:
+    words = ("Fail", "Pass")
+    rows = [
+        [i, *(words[PEOPLE[i, r] > 2] for r in RATERS[: len(people)]), words[JUDGE[i] > 2]]
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "a.csv", table(["Name", *people, "LLM verdict"], *rows))
+
+    assert tables.ratings["rater"].nunique() == len(people)
+    assert set(tables.scores["judge"]) == {"LLM verdict"}
+
+
+@pytest.mark.parametrize("judge", ["model_grader", "model_prob", "Modell-Score"])
+def test_score_of_a_model_is_a_judges_in_rows_and_columns(tmp_path: Path, judge: str) -> None:
+    wide = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], JUDGE[i]] for i in ITEMS]
+    long = [[i, r, PEOPLE[i, r], JUDGE[i]] for i in ITEMS for r in RATERS]
+
+    for header, rows in ((["doc", "anna", "ben"], wide), (["doc", "worker", "toxic"], long)):
+        tables = read(tmp_path, "a.csv", table([*header, judge], *rows))
+
+        assert set(tables.scores["judge"]) == {judge}
+
+
+def test_seeds_of_a_judge_are_its_runs(tmp_path: Path) -> None:
+    header = ["prompt_id", "judge_model", "seed", "judge_score", "human_score"]
+    rows = [
+        [i, model, seed, 1 + (JUDGE[i] + seed) % 5, PEOPLE[i, "anna"]]
+        for i in ITEMS
+        for model in ("gpt-4o", "claude-sonnet-4")
+        for seed in (1, 2, 3)
+    ]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert len(tables.items) == len(tables.ratings) == len(ITEMS)
+    assert set(tables.scores["judge"]) == {"gpt-4o", "claude-sonnet-4"}
+
+
+def test_words_that_a_judge_gives_too_are_ratings_under_any_name(tmp_path: Path) -> None:
+    words = ("safe", "harassment", "violence")
+    rows = [[i, *(words[(PEOPLE[i, r] + n) % 3] for n, r in enumerate(RATERS))] for i in ITEMS]
+
+    header = ["id", "policy_expert", "trust_and_safety", "llamaguard"]
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+    [(_, other)] = tables.alternatives
+
+    assert {len(tables.ratings), len(other.ratings)} == {len(ITEMS), 2 * len(ITEMS)}
+
+
+def test_annotations_of_phoenix_are_of_the_span_in_their_context(tmp_path: Path) -> None:
+    header = ["context.span_id", "annotation_name", "annotator_kind", "result.score"]
+    rows = [
+        [i, "correctness", kind, int(value > 2)]
+        for i in ITEMS
+        for kind, value in (("HUMAN", PEOPLE[i, "anna"]), ("LLM", JUDGE[i]))
+    ]
+
+    tables = read(tmp_path, "spans.csv", table(header, *rows))
+
+    assert (len(tables.ratings), len(tables.scores)) == (len(ITEMS), len(ITEMS))
