@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from eval_assets.config.evaluation import FILE
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
@@ -59,7 +60,12 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = (file for file in sorted(path.rglob("*")) if file.is_file())
+        runs = {path / "out"} if (path / FILE).is_file() else set()  # what a run made again
+        inside = (
+            file
+            for file in sorted(path.rglob("*"))
+            if file.is_file() and runs.isdisjoint(file.parents)
+        )
         files += [
             file
             for file in inside

@@ -301,6 +301,18 @@ def test_replies_of_an_evaluation_are_scores_on_the_scale_of_their_question(
     assert [question["scale"] for question in read["questions"]] == [[1, 4], [1, 5], [0, 1]]
 
 
+def test_what_a_run_made_is_no_file_of_ratings(tmp_path: Path) -> None:
+    """The folder of one evaluation is read with the gates of another."""
+    for name in ("sample", "contested"):
+        shutil.copytree(CODE.parent / name, tmp_path / name, ignore=shutil.ignore_patterns("out"))
+    (tmp_path / "sample/out").mkdir()
+    (tmp_path / "sample/out/index.db").write_bytes(b"\xc0\xa7")
+
+    ended = checked(tmp_path, "sample", "--data", "contested", "--no-html")
+
+    assert "637 ratings: 72 responses, 3 people, 3 questions" in ended.stdout
+
+
 def test_default_report_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     agreeing().to_csv(tmp_path / "r.csv", index=False)
     (tmp_path / "r_report.html").mkdir()
