@@ -77,6 +77,7 @@ def tune(
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     from eval_assets.shown.blocks import text_table
     from eval_assets.shown.certificates import labels_sentence
+    from eval_assets.shown.terminal import wrapped
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.histories import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
@@ -104,28 +105,24 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     if not plans:
         click.echo("No judge scored the test, so that there is nothing to plan.")
         return DONE
-    numbers = (
-        *("test groups", "evaluation", "level", "gain on train and dev", "detectable gain"),
-        *("groups for that gain", "better", "passes", "in part", "if equal"),
-    )
-    print_table(
-        text_table(
-            "What the next evaluation of each test could show",
-            ("question", "judge", *numbers),
-            [_cells(plan_) for plan_ in plans],
-            numbers=numbers,
-        )
-    )
-    click.echo(
-        "The detectable gain is found in 80 % of tries; half of it takes four times the groups.\n"
-        '"better", "passes", "in part": chances that the judge is better than before, passes, or '
-        'passes on a part,\nby train and dev; "if equal": that a judge equal to people passes.'
-    )
-    for plan_ in plans:
-        if words := labels_sentence(plan_):
-            click.echo(f"{plan_.judge_id} on {plan_.question_id}: {words}.")
-    for line in costs:
-        click.echo(line)
+    cells = list(map(_cells, plans))
+    for title, start, numbers in (
+        ("Chances in the next evaluation of each test", 2, _CHANCES),
+        ("Gains from tuning that it can show", 2 + len(_CHANCES), _GAINS),
+    ):
+        rows = [[*row[:2], *row[start : start + len(numbers)]] for row in cells]
+        print_table(text_table(title, ("question", "judge", *numbers), rows, numbers=numbers))
+    lines = [
+        "By train and dev: chances to be better, to pass, on a part, and to pass if like people.",
+        "The detectable gain is found in 80 % of tries; half of it takes four times the groups.",
+    ]
+    lines += [
+        f"{plan_.judge_id} on {plan_.question_id}: {words}."
+        for plan_ in plans
+        if (words := labels_sentence(plan_))
+    ]
+    for text in (*lines, *costs):
+        click.echo("\n".join(wrapped(text, first="", rest="")))
     return DONE
 
 
@@ -223,18 +220,16 @@ def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluatio
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 
 
+_CHANCES = ("better", "passes", "in part", "if equal", "no.", "level")
+_GAINS = ("test groups", "likely", "detectable", "groups needed")
+
+
 def _cells(plan: Plan) -> list[str]:
     from eval_assets.tuning.evaluation_levels import MOST_EVALUATIONS
 
     return [
         plan.question_id,
         f"{plan.judge_id} {plan.version}",
-        f"{plan.n_groups:,}",
-        f"{plan.reading} of {MOST_EVALUATIONS}",
-        f"{plan.level:.4f}",
-        _number(plan.expected_gain, "+z.3f"),
-        _number(plan.detectable_gain, ".3f"),
-        "--" if plan.groups_for_gain is None else f"{plan.groups_for_gain:,}",
         *(
             _number(chance, ".0%")
             for chance in (
@@ -244,6 +239,12 @@ def _cells(plan: Plan) -> list[str]:
                 plan.chance_if_equal,
             )
         ),
+        f"{plan.reading} of {MOST_EVALUATIONS}",
+        f"{plan.level:.4f}",
+        f"{plan.n_groups:,}",
+        _number(plan.expected_gain, "+z.3f"),
+        _number(plan.detectable_gain, ".3f"),
+        "--" if plan.groups_for_gain is None else f"{plan.groups_for_gain:,}",
     ]
 
 

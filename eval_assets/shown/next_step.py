@@ -142,13 +142,14 @@ def gate_step(outcome: GateOutcome, labels_step: str) -> str:
 
 
 def next_step(
-    assessment: Assessment, words: Words, *, item_names: Callable[[int], str]
+    assessment: Assessment, words: Words, *, n_items: int, item_names: Callable[[int], str]
 ) -> NextStep:
     """Return the first thing that is lacking: labels, their agreement, a judge that is proven.
 
     Args:
         assessment: Labels and judges.
         words: Nouns of the study.
+        n_items: Number of items, rated or not.
         item_names: Returns the name of an item.
     """
     if assessment.outdated_because or any(
@@ -159,7 +160,7 @@ def next_step(
     several = f", {labels.question.id} first" if len(assessment.labels) > 1 else ""
     match assessment.labels_verdict:
         case Verdict.NOT_MEASURED:
-            return _measure_labels(assessment, labels, words)
+            return _measure_labels(labels, words, n_items)
         case Verdict.FAIL:
             n = _after_revision(labels)
             questions = "questions" if several else "question"
@@ -182,11 +183,10 @@ def next_step(
     return _judge_step(assessment, words, item_names)
 
 
-def _measure_labels(assessment: Assessment, labels: LabelAgreement, words: Words) -> NextStep:
+def _measure_labels(labels: LabelAgreement, words: Words, n_items: int) -> NextStep:
     reason = "That shows whether people agree, and what a judge must reach."
     if not labels.n_ratings:
-        n = max((of.n_scored for of in _all(assessment)), default=0)
-        n = min(n, _FIRST_ITEMS) or _FIRST_ITEMS
+        n = min(n_items, _FIRST_ITEMS) or _FIRST_ITEMS
         return NextStep(
             Action.RATE_TWICE,
             f"Have two people rate the same {count_text(n)} {words.items}.",

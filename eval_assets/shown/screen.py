@@ -243,7 +243,12 @@ class Screen:
 
 def first_step(reading: ReadSummary, assessment: Assessment) -> NextStep:
     """Return the next step, without the command that takes it."""
-    return next_step(assessment, reading.words, item_names=lambda unit: reading.item(unit).name)
+    return next_step(
+        assessment,
+        reading.words,
+        n_items=reading.n_items,
+        item_names=lambda unit: reading.item(unit).name,
+    )
 
 
 def screen_of(
@@ -332,7 +337,7 @@ def _read_lines(reading: ReadSummary) -> list[str]:
         scores = counted(reading.n_scores, "score")
         of_items = "" if reading.n_ratings else f" of {items}"
         parts.append(f"{judges}: {scores}{of_items}")
-    lines = ["; ".join(parts)]
+    lines = ["; ".join(parts) or f"{items}, and no ratings of them"]
     if reading.options:
         roles = ", ".join(_roles(reading))
         lines.append(f"{roles}{'. ' if roles else ''}Wrong? {', '.join(reading.options)}")

@@ -589,6 +589,7 @@ def test_a_plan_says_what_the_next_reading_could_show(planted_once: Evaluated) -
     assert "2 of 5" in result.stdout
     assert "harsh 1.0.1" in result.stdout
     assert "The declared steps ask no model anything: they cost nothing." in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
 
 
 def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:

@@ -13,6 +13,7 @@ import pytest
 from eval_assets.cli.certificates import certificates
 from eval_assets.cli.exit_codes import FAILED, GATE_CLOSED
 from eval_assets.cli.gates import gates
+from eval_assets.cli.init import init
 from eval_assets.cli.irr import irr
 from eval_assets.cli.run import run
 from tests.e2e.conftest import AGREEING, BASE, make
@@ -173,3 +174,12 @@ def test_certificates_of_no_run_are_an_empty_list(capsys: pytest.CaptureFixture[
 
     assert (code, json.loads(printed.out)) == (0, [])
     assert printed.err.startswith("There are no results. Run: ")
+
+
+def test_an_evaluation_without_ratings_says_how_many_responses_there_are(tmp_path: Path) -> None:
+    init.main([str(tmp_path / "new"), "--example", "pairwise"], standalone_mode=False)
+
+    output = printed_run(tmp_path / "new").out
+
+    assert "Read  6 responses, and no ratings of them" in output
+    assert "Have two people rate the same 6 responses." in output
