@@ -158,13 +158,18 @@ def _with_second_row(
     is_named = not any(_is_number(cell) or cell.casefold() in ABSENT for cell in in_numeric)
     fewest = 2 if "" in [names[k] for k in numeric] else len(numeric)
     are_named = len(numeric) > 1 and is_named and sum(map(bool, in_numeric)) >= fewest
-    if not are_named and not _is_grid(names, second):
+    blank = [k for k in range(1, width) if not names[k]]
+    heads = {k - 1 for k in blank} - {*blank}
+    # Only the columns of a question have names below it, as the answers of SurveyMonkey.
+    filled = {k for k, name in enumerate(second) if name and not _is_number(name)}
+    is_below = 1 < len(blank) < width - len(heads) and {*blank} == filled - heads
+    if not are_named and not is_below and not _is_grid(names, second):
         return None
     groups = list(accumulate(names, _last_name))
     is_explained = len({groups[k] for k in numeric}) == len(numeric) > 0 and "" not in [
         names[k] for k in numeric
     ]
-    if is_explained and not _is_grid(names, second):
+    if is_explained and not is_below and not _is_grid(names, second):
         # A row of explanations below a full header, as of Qualtrics; other words are data.
         has_ids = any(_IMPORT_ID in cell for row in rest[1:2] for cell in row)
         is_long = sum(map(len, in_numeric)) > _EXPLANATION * len(numeric)

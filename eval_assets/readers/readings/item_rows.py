@@ -533,18 +533,7 @@ class ItemRows:
             reading.rated = [RatedColumn(c, rater=c.name) for c in rated]
             reading.likelihood = 9.0
         elif len(rated) == 1:
-            options, header = self.choices.options, rated[0].name
-            name = header if people and not is_rating_word(header) else ""
-            is_named = options.rater or options.judge or judges
-            judge = None if is_named else self.table.judge
-            of_one = RatedColumn(rated[0], judge or name, header, is_judge=judge is not None)
-            reading.rated = [of_one]
-            reading.likelihood = 3.0 + rated[0].may_be(Role.RATING) + bool(human)
-            if rated[0].name.startswith("column "):
-                reading.refusal = (
-                    "there is no header, so nothing says what the columns hold",
-                    "Name the columns in the first line",
-                )
+            self._name_one(reading, rated[0], judges)
         elif (judges and human) or len(people) > max(1, len(criteria)):
             self._take_people(reading, people, unknown + criteria)
             reading.likelihood = 6.0 - bool(criteria)
@@ -554,6 +543,30 @@ class ItemRows:
             reading.refusal = (
                 f"the columns {names} may be raters or questions, and nothing says which",
                 self._remedy_of_names(rated, judges, reading.items),
+            )
+
+    def _name_one(
+        self, reading: Reading, column: CodedColumn, judges: Sequence[CodedColumn]
+    ) -> None:
+        """Add the only column of ratings, or a refusal if nothing says that it holds any."""
+        options, name = self.choices.options, column.name
+        is_person, is_rating = self._is_person(column), column.may_be(Role.RATING)
+        is_human = self.who_is(column) is Who.HUMAN
+        is_named = options.rater or options.judge or judges
+        judge = None if is_named else self.table.judge
+        rater = name if (is_person or _may_be_name(column)) and not is_rating_word(name) else ""
+        reading.rated = [RatedColumn(column, judge or rater, name, is_judge=judge is not None)]
+        reading.likelihood = 3.0 + is_rating + is_human
+        is_certain = is_named or judge or is_human or is_rating or is_first_name(name)
+        if name.startswith("column "):
+            reading.refusal = (
+                "there is no header, so nothing says what the columns hold",
+                "Name the columns in the first line",
+            )
+        elif not (is_certain or column.is_whole) and column.n_distinct > 0.7 * column.n_cells:
+            reading.refusal = (
+                f"{name} holds numbers that hardly repeat, and nothing says that they are ratings",
+                f"If they are, pass {option_text(self.table, 'rating', name)}",
             )
 
     def _people(
@@ -582,21 +595,27 @@ class ItemRows:
 
     def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
         """Return the columns of texts that are told apart as ratings are, as by 1 and 2."""
-        parts = list(distinct_parts([column.name for column in rated]).values())
-        if len(parts) < 2 or any(map(self._chosen, rated)):
+        if not rated or any(map(self._chosen, rated)):
             return []
-        texts = {
+        numbers = [c.name for c in self.columns if c.kind is Kind.NUMBER and c is not rated[0]]
+        names = [column.name for column in rated]
+        ways = [names] if len(names) > 1 else [[*names, name] for name in numbers]
+        parts = next(filter(None, (list(distinct_parts(way).values()) for way in ways)), None)
+        if parts is None:
+            return []
+        texts = [
             c.name
             for c in self.table.columns
             if c.kind in (Kind.TEXT, Kind.WORD) and c not in rated
-        }
+        ]
         ends = re.compile(rf"(?<!\w){re.escape(parts[0])}|{re.escape(parts[0])}$")
         named = (
             [ends.sub(part, name) for part in parts]
             for name in texts
-            if ends.search(name) and name != parts[0]
+            if ends.search(name)
+            and not (name == parts[0] and (who(name) is Who.HUMAN or is_first_name(name)))
         )
-        return next((names for names in named if set(names) <= texts), [])
+        return next((names for names in named if {*names} <= {*texts}), [])
 
     def _remedy_of_names(
         self,

@@ -1049,13 +1049,23 @@ def test_words_of_a_known_order_are_ratings_whatever_the_header(
 
 
 def test_codes_of_answers_are_no_raters(tmp_path: Path) -> None:
-    header = ["id", "submitdate", *(f"G1Q1[SQ{n:03}]" for n in range(12))]
+    header = [
+        "id",
+        "submitdate",
+        "lastpage",
+        "startlanguage",
+        *(f"G1Q1[SQ{n:03}]" for n in range(1, 11)),
+    ]
+    codes = ["3414252", "3323343", "2332323", "4445434", "3342445", "2433252", "1112221"]
+    codes += ["1223132", "3241345", "4233415"]
     rows = [
-        [r, f"2026-01-0{r} 10:00:00", *(CODES[(n * n + n * r + r) % 5] for n in range(12))]
-        for r in range(1, 8)
+        [r + 1, f"2026-01-0{r + 1} 10:00:00", 3, "en", *(f"A{of[r]}" for of in codes)]
+        for r in range(7)
     ]
 
-    assert "if each row is a rater" in refusal(tmp_path, "survey.csv", table(header, *rows))
+    tables = read(tmp_path, "survey.csv", table(header, *rows))
+
+    assert (tables.ratings["rater"].nunique(), len(tables.items)) == (7, 10)
 
 
 @pytest.mark.parametrize("people", [("Anna's verdict", "Ben's verdict"), ("anna_verdict",)])
@@ -1120,3 +1130,31 @@ def test_annotations_of_phoenix_are_of_the_span_in_their_context(tmp_path: Path)
     tables = read(tmp_path, "spans.csv", table(header, *rows))
 
     assert (len(tables.ratings), len(tables.scores)) == (len(ITEMS), len(ITEMS))
+
+
+def test_words_below_a_question_name_its_answers(tmp_path: Path) -> None:
+    words = ("Very bad", "Bad", "OK", "Good", "Very good")
+    header = ["Respondent ID", "Start Date", "Please rate each reply", *[""] * 9]
+    below = ["", "", *(f"Reply {n}" for n in range(1, 11))]
+    rows = [
+        [1000 + r, "01/02/2026", *(words[(n * n + n * r + r) % 5] for n in range(1, 11))]
+        for r in range(15)
+    ]
+
+    tables = read(tmp_path, "answers.csv", table(header, below, *rows))
+
+    assert tables.ratings["rater"].nunique() == 15
+    assert len(tables.items) == 10
+
+
+def test_rewards_of_two_responses_are_no_ratings(tmp_path: Path) -> None:
+    header = ["id", "chosen", "rejected", "scores_chosen", "scores_rejected"]
+    rows = [[n, f"{TEXTS[i]} c", TEXTS[i], 0.3 * n, 0.1 * n] for n, i in enumerate(ITEMS)]
+
+    assert "of responses, and not of raters" in refusal(tmp_path, "a.csv", table(header, *rows))
+
+
+def test_decimals_of_an_open_name_are_no_ratings(tmp_path: Path) -> None:
+    rows = [{"uid": i, "text": TEXTS[i], "entropy": 0.3 + n / 100} for n, i in enumerate(ITEMS)]
+
+    assert "--rating entropy" in refusal(tmp_path, "a.jsonl", lines(rows))
