@@ -31,6 +31,9 @@ _OUT_OF = re.compile(
 )
 _COUNTED = re.compile(r"(\d+(?:[.,]\d+)?) ?(?:%|stars?|sterne?|points?)", re.IGNORECASE)
 _NUMBER_AND_WORD = re.compile(r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\d(]+\((\d{1,3})\)")
+_MARK = re.compile(r"^[^\w\s]+ (?=\w)")
+"""A mark before a word, as in ✅ Pass."""
+
 _STARS = re.compile("([*\u2605\u2b50]*)(\u00bd?)([\u2606\u2729]*)")
 
 _TRUE_OR_FALSE = {**dict.fromkeys(lines_of("true"), 1.0), **dict.fromkeys(lines_of("false"), 0.0)}
@@ -274,7 +277,8 @@ def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str
         >>> order_of({"Good", "bad"}), order_of({"fine", "meh"})
         (('bad', 'good'), None)
     """
-    folded = {word.casefold() for word in words}
+    marked = {_MARK.sub("", word.casefold()): word.casefold() for word in words}
+    folded = {*marked}
     for order, known in zip(_BY_LENGTH, _KNOWN_WORDS, strict=True):
         if not folded or not folded <= known:
             continue
@@ -285,8 +289,8 @@ def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str
         if folded <= set(spelled) and set(numbers) <= set(range(len(spelled))):
             places = [place for place, word in enumerate(spelled) if word in folded]
             if len(spelled) > _MOST_ALL_OFFERED and len(places) > 1:
-                return tuple(spelled[places[0] : places[-1] + 1])
-            return tuple(spelled)
+                spelled = spelled[places[0] : places[-1] + 1]
+            return tuple(marked.get(word, word) for word in spelled)
     return None
 
 

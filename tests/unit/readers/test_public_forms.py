@@ -692,8 +692,8 @@ def test_numbers_after_human_and_llm_are_members(tmp_path: Path) -> None:
     assert len(tables.questions) == 1
 
 
-@pytest.mark.parametrize("marks", ["✗✓", "❌✅"])
-def test_marks_are_ordered(tmp_path: Path, marks: str) -> None:
+@pytest.mark.parametrize("marks", ["✗✓", "❌✅", ("❌ fail", "✅ pass")])
+def test_marks_are_ordered(tmp_path: Path, marks: Sequence[str]) -> None:
     rows = [[i, *(marks[PEOPLE[i, r] > 2] for r in ("anna", "ben"))] for i in ITEMS]
 
     tables = read(tmp_path, "a.csv", table(["case", "Maria", "Tom"], *rows))
