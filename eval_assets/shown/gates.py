@@ -10,7 +10,7 @@ from eval_assets.catalogue import Statistic
 from eval_assets.shown.blocks import Cell, Column, Plot, Table, text_cell, verdict_cell
 from eval_assets.shown.records import ALL_QUESTIONS
 from eval_assets.shown.rows import Mark, Row, agreement_axis
-from eval_assets.verdicts import Verdict
+from eval_assets.verdicts import GateResult, Verdict
 from eval_assets.wording import (
     count_text,
     listed,
@@ -97,10 +97,13 @@ def _minimum(of: GateVerdict) -> str:
 def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
     """Yield why figures cannot be compared, and where a gate is open though it is not settled."""
     yield from dict.fromkeys(f"{of.overall.reason}." for of in outcomes if of.unusable)
+    is_stopped = any(of.is_closed for of in outcomes)  # tuning may not go on by any gate
     for outcome in outcomes:
         if outcome.unusable:
             continue
         for of in figures_of(outcome):
+            if is_stopped and of.verdict is GateResult.PASS:
+                continue
             if of.state is Verdict.NEED_MORE_DATA or math.isnan(of.value):
                 subject = f"{outcome.gate} on {of.question_id or ALL_QUESTIONS}"
                 yield f"{subject}: {of.reason}."

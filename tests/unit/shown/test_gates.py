@@ -81,6 +81,12 @@ def test_a_gate_that_is_open_but_not_settled_says_both() -> None:
     )
 
 
+def test_no_note_says_that_tuning_may_go_on_while_a_gate_is_closed() -> None:
+    case = Case(measured=(Measured(CLARITY, a_hh=0.76, alpha=0.3),))
+
+    assert not any("may go on" in note for note in gates_notes(case.data().gates))
+
+
 def test_a_gate_that_only_warns_holds_nothing_back() -> None:
     gates = default_gates() | {"human_a_hh": Gate(0.95, severity="warn")}
     outcomes = Case(gates=gates).data().gates
