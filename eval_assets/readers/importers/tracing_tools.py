@@ -142,7 +142,7 @@ def read_phoenix(records: Iterable[Record], export: Export) -> None:
             )
             continue
         response_id = str(at(record, "context.span_id", "span_id", "trace_id"))
-        name = str(at(record, "name", "annotation_name"))
+        name = str(at(record, "annotation_name", "name"))
         result = record.get("result") or {
             key: at(record, f"result.{key}", key) for key in ("score", "label")
         }

@@ -1120,15 +1120,16 @@ def test_words_that_a_judge_gives_too_are_ratings_under_any_name(tmp_path: Path)
 
 
 def test_annotations_of_phoenix_are_of_the_span_in_their_context(tmp_path: Path) -> None:
-    header = ["context.span_id", "annotation_name", "annotator_kind", "result.score"]
+    header = ["context.span_id", "name", "annotation_name", "annotator_kind", "result.score"]
     rows = [
-        [i, "correctness", kind, int(value > 2)]
+        [i, "llm", "correctness", kind, int(value > 2)]
         for i in ITEMS
         for kind, value in (("HUMAN", PEOPLE[i, "anna"]), ("LLM", JUDGE[i]))
     ]
 
     tables = read(tmp_path, "spans.csv", table(header, *rows))
 
+    assert [of.id for of in tables.questions] == ["correctness"]
     assert (len(tables.ratings), len(tables.scores)) == (len(ITEMS), len(ITEMS))
 
 
