@@ -33,7 +33,6 @@ from eval_assets.wording import counted, listed, percent_text, shortened
 _MOST_NAMED = 3
 """Largest number of models that a finding names."""
 
-_LONGEST_REASON = 200
 _REMEDIES = {
     "missing": "the replies are empty",
     "truncated": "the replies are cut off. Raise max_tokens in settings",
@@ -228,7 +227,7 @@ def uncovered(coverage: pd.DataFrame) -> list[str]:
         responses = f"{counted(n, 'response')} on {row['question_id']}"
         text = f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}"
         reason = row["main_reason"] if n_skipped else ""
-        reason = shortened(_REMEDIES.get(reason, reason), _LONGEST_REASON)
+        reason = shortened(_REMEDIES.get(reason, reason), 200)
         findings.append(f"{text}: {reason}" if reason else text)
     return findings
 
