@@ -362,8 +362,8 @@ def wider_scale(scale: Scale) -> Scale | None:
     if scale.words is not None or (scale.low, scale.high) in _USUAL_ENDS:
         return None
     of_values = Scale if scale.values is None else Scale.from_steps
-    around = (ends for ends in _USUAL_ENDS if ends[0] <= scale.low and scale.high <= ends[1])
-    return next((of_values(low=low, high=high) for low, high in around), None)
+    around = _usual_around(scale.low, scale.high)
+    return None if around is None else of_values(low=around[0], high=around[1])
 
 
 def scale_from_one(scale: Scale) -> Scale | None:
@@ -385,10 +385,15 @@ def _between(low: float, high: float, values: set[float]) -> Scale:
     if all(value.is_integer() for value in values):
         return Scale.from_steps(low=low, high=high)
     # Hardly any of all numbers between two ends is an end.
-    around = next((ends for ends in _USUAL_ENDS if ends[0] <= low and high <= ends[1]), (low, high))
-    is_spanned = high - low >= _SPANNED * (around[1] - around[0])
-    low, high = around if is_spanned else (low, high)
+    around = _usual_around(low, high)
+    if around is not None and high - low >= _SPANNED * (around[1] - around[0]):
+        low, high = around
     return Scale(low=low, high=high)
+
+
+def _usual_around(low: float, high: float) -> tuple[float, float] | None:
+    """Return the ends of the narrowest usual scale that holds both numbers."""
+    return next((ends for ends in _USUAL_ENDS if ends[0] <= low and high <= ends[1]), None)
 
 
 def scale_text(scale: Scale) -> str:
