@@ -20,7 +20,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import Who, is_rating_word, path_of, who
+from eval_assets.readers.names import Who, is_rating_word, names_judge, names_model, path_of, who
 from eval_assets.readers.values import number_in, order_of
 
 Path = tuple[str, ...]
@@ -117,7 +117,8 @@ def _tables(
     """Yield the table of the fields of rows, and those of the lists in them."""
     if level > _DEEPEST or not rows:
         return
-    rows = _with_united_lists(_without_single_lists(_without_objects(rows)))
+    rows = _without_single_lists(_without_objects(rows))
+    rows = _with_united_lists([_with_runs(row) for row in rows])
     paths = list(dict.fromkeys(path for row in rows for path in row if path != _LINE))
     lists = [path for path in paths if any(isinstance(row.get(path), list) for row in rows)]
     fields = [path for path in paths if path not in lists]
@@ -143,12 +144,15 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
     first = members[0]
     lists = {path: row[path] for path in members if isinstance(row.get(path), list)}
     objects = [of for values in lists.values() for of in values if isinstance(of, dict)]
-    is_keyed = any(_KEY in of for of in objects)
+    is_keyed = any(_KEY in of or "run" in of for of in objects)
+    noun = "judge" if who(".".join(first)) is Who.JUDGE else "rater"
+    are_runs = any(names_model(str(name)) for of in objects for name in of)
     for position in range(max(map(len, lists.values()), default=0)):
         part: Row = {path: row[path] for path in fields if path in row}
         part[_LINE] = row.get(_LINE, position + 1)
-        if not is_keyed:
-            noun = "judge" if who(".".join(first)) is Who.JUDGE else "rater"
+        if are_runs:
+            part[(*first, "run")] = position + 1
+        elif not is_keyed:
             part[(*first, _POSITION)] = f"{noun} {position + 1}"
         for path, values in lists.items():
             value = values[position] if position < len(values) else None
@@ -157,6 +161,35 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
             else:
                 part[path] = value
         yield part
+
+
+def _with_runs(row: Row) -> Row:
+    """Return a row in which the lists of scores under the name of a model are those of its runs.
+
+    The name may also stand beside the scores, as in a field called judge.
+    """
+    named = {
+        path for path, of in row.items() if isinstance(of, str) and names_judge(".".join(path))
+    }
+    has_name = any(names_model(row[path]) for path in named)
+    runs: list[dict[str, Any]] = []
+    rest: Row = {}
+    for path, value in row.items():
+        judge = next((name for name in reversed(path) if names_model(name)), None)
+        is_of_name = judge is None and has_name and names_judge(".".join(path))
+        if not isinstance(value, list) or any(map(_is_nested, value)) or not (judge or is_of_name):
+            rest[path] = value
+            continue
+        of_judge = {} if judge is None else {"judge": judge}
+        is_named = path[-1] == judge or names_judge(path[-1]) or is_rating_word(path[-1])
+        if not is_named:
+            of_judge["criterion"] = path[-1]
+        runs += [{**of_judge, "run": k, "rating": of} for k, of in enumerate(value, 1)]
+    return {**rest, ("runs",): runs} if runs else row
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, dict | list)
 
 
 def _without_objects(rows: list[Row]) -> list[Row]:

@@ -48,7 +48,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         if column.can_rate
         and (column.level < level or reading.not_read.get(column.name) == OF_ITEM)
     ]
-    questions = [of.question or "" for of in rated]
+    questions = list(dict.fromkeys(of.question or "" for of in rated))
     of_judges = reading.is_of_judges
     scores = [of for of in repeated if of.who is Who.JUDGE and _is_like(of, first.column)]
     scores = _of_people(repeated, first) if of_judges else scores
@@ -64,10 +64,13 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         elif who(owner) is Who.JUDGE:
             of_list = names_judge(name) and plain(owner) in ("judge", "judges", "llm", "llms")
             rater = name if of_list else owner
-        if len(questions) > 1:
+        possible = questions
+        if reading.question is not None and reading.question.level > column.level:
+            possible = reading.question.values
+        if len(possible) > 1:
             named = judge_of_question(column.name, questions)
             if named is None:
-                text = f"which may score any of {len(questions)} questions; --only names one"
+                text = f"which may score any of {len(possible)} questions; --only names one"
                 reading.not_read[column.name] = text
                 reading.notes.append(f"not read: {column.name}, {text}")
                 continue

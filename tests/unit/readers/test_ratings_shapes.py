@@ -1,7 +1,7 @@
 """The same ratings in the shapes of many programs: all are read alike, or refused with a reason."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -1334,6 +1334,33 @@ def test_field_of_an_export_that_may_hold_ratings_is_named_on_the_screen(tmp_pat
     assert (
         f"not read: {n} values of the field testCases[].humanRating may be ratings" in ratings.notes
     )
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        lambda scores: {"gpt-4o": scores},
+        lambda scores: {"gpt-4o": {"scores": scores}},
+        lambda scores: {"judge": "gpt-4o", "judge_scores": scores},
+        lambda scores: {"judge": {"model": "gpt-4o", "scores": scores}},
+        lambda scores: {"gpt-4o": [{"run": k, "score": of} for k, of in enumerate(scores)]},
+        lambda scores: {"runs": [{"gpt-4o": of} for of in scores]},
+    ],
+)
+def test_list_of_scores_of_one_model_holds_its_runs(
+    tmp_path: Path, field: Callable[[list[int]], Mapping[str, object]]
+) -> None:
+    records = [
+        {"id": f"t{k}", "anna": 1 + k % 5, "ben": 1 + k % 4, **field([1 + k % 5, 2, 1 + k % 3])}
+        for k in range(12)
+    ]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    tables = read_ratings([path], ReadOptions())
+    assert set(tables.ratings["rater"]) == {"anna", "ben"}
+    assert len(tables.ratings) == 24
+    assert set(tables.scores["judge"]) == {"gpt-4o"}
+    assert tables.scores.groupby("run", observed=True).size().tolist() == [12, 12, 12]
 
 
 @pytest.mark.parametrize("run", ["run", "trial", "attempt"])
