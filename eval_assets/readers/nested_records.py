@@ -20,7 +20,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import Who, is_rating_word, names_judge, names_model, path_of, who
+from eval_assets.readers.names import Who, is_rating_word, names_judge, names_model, who
 from eval_assets.readers.values import number_in, order_of
 
 Path = tuple[str, ...]
@@ -320,15 +320,7 @@ def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Pat
 
 def _short_names(columns: Sequence[Path]) -> list[str]:
     """Return the shortest end of the path of each column that no other column has."""
-    paths = [
-        [
-            of.strip() or of
-            for name in path
-            for of in ([name] if "@" in name else path_of(name))
-            if of != _EACH
-        ]
-        for path in columns
-    ]
+    paths = [[name.strip() or name for name in path if name != _EACH] for path in columns]
     says_whose = (Who.JUDGE, Who.HUMAN)
     names, counts = list[str](), Counter[str]()
     for path in paths:

@@ -23,7 +23,7 @@ _FEWEST = 2
 _SURVEYS = {
     "response_id": ("start_date", "finished"),
     "respondent_id": ("collector_id",),
-    "id": ("submitdate", "lastpage"),
+    "id": ("lastpage",),
 }
 """Columns of respondents in Qualtrics, SurveyMonkey and LimeSurvey, with others beside them."""
 

@@ -116,7 +116,9 @@ def _may_name_raters(
     table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
 ) -> bool:
     is_named, is_number = column.may_be(Role.RATER), column.kind is Kind.NUMBER
-    no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or column.may_be(*_DESCRIBES)
+    names_judges = column.level and any(who(of) is Who.JUDGE for of in column.values[:50])
+    is_described = column.may_be(*_DESCRIBES) and not names_judges  # as a type of feedback may
+    no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
     # The parts of a list are responses if a field beside it names their systems.
     is_of_systems = column.origin is Origin.POSITION and any(
         of.level == column.level and of.may_be(Role.SYSTEM) and of.n_distinct > 1
@@ -698,6 +700,9 @@ def _machine_rows(
             yield column, np.append([word in _TRUE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
             yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
+        elif column.may_be(Role.FLAG) and len(words) <= _MOST_QUESTIONS:  # a type of feedback
+            are_judges = [who(value) is Who.JUDGE for value in column.values]
+            yield column, np.append(are_judges, False)[column.codes]
 
 
 def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedColumn:

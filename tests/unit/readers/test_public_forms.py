@@ -1093,6 +1093,41 @@ def test_score_of_a_model_is_a_judges_in_rows_and_columns(tmp_path: Path, judge:
         assert set(tables.scores["judge"]) == {judge}
 
 
+@pytest.mark.parametrize("creators", [{}, {"creator": "svc-7"}])
+def test_feedback_of_the_type_of_a_program_is_a_judges(
+    tmp_path: Path, creators: dict[str, str]
+) -> None:
+    def feedback(item: str) -> list[dict[str, object]]:
+        program = {"feedback_type": "wandb.runnable.quality", "payload": {"score": JUDGE[item]}}
+        people: list[dict[str, object]] = [
+            {"feedback_type": "wandb.annotation.quality", "creator": r, "payload": {"score": v}}
+            for r in RATERS
+            if creators and (v := PEOPLE[item, r])
+        ]
+        reaction: dict[str, object] = {"feedback_type": "wandb.reaction.1", "emoji": "+"}
+        return [*(people or [reaction]), {**program, **creators}]
+
+    records = [{"id": i, "output": TEXTS[i], "feedback": feedback(i)} for i in ITEMS]
+
+    tables = read(tmp_path, "calls.jsonl", lines(records))
+
+    assert set(tables.ratings["rater"]) == (set(RATERS) if creators else set())
+    assert tables.scores["judge"].nunique() == 1
+    assert len(tables.scores) == len(ITEMS)
+
+
+def test_keys_with_dots_say_whose_a_rating_is(tmp_path: Path) -> None:
+    keys = [f"feedback.wandb.{of}.payload.value" for of in ("annotation.tone", "runnable.tone")]
+    records = [
+        {"id": i, **dict(zip(keys, (PEOPLE[i, "anna"], JUDGE[i]), strict=True))} for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "calls.jsonl", lines(records))
+
+    assert set(tables.scores["judge"]) == {keys[1]}
+    assert len(tables.ratings) == len(ITEMS)
+
+
 def test_seeds_of_a_judge_are_its_runs(tmp_path: Path) -> None:
     header = ["prompt_id", "judge_model", "seed", "judge_score", "human_score"]
     rows = [

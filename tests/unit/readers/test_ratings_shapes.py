@@ -923,8 +923,9 @@ def test_classifiers_score_beside_a_label_is_no_rating(tmp_path: Path) -> None:
         ["PROLIFIC_PID", "STUDY_ID", *(f"item_{n}" for n in range(12))],
         ["", "", *(f"Answer {n}" for n in range(12))],
         ["id", "submitdate", "lastpage", *(f"G1Q1[SQ{n:03d}]" for n in range(12))],
+        ["id", "seed", "lastpage", *(f"Q{n}" for n in range(12))],
     ],
-    ids=["Prolific", "no rater", "LimeSurvey"],
+    ids=["Prolific", "no rater", "LimeSurvey", "anonymous LimeSurvey"],
 )
 def test_rows_of_respondents_are_raters(tmp_path: Path, header: list[object]) -> None:
     metadata = [(f"p{n}", "s", 1) if "lastpage" in header else (f"p{n}", "s") for n in range(3)]
