@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from eval_assets.config.models import Capabilities, Price
 
-COLUMNS = ("model", "family", "input", "cached", "output", "takes", "ends")
+COLUMNS = ("model", "input", "cached", "output", "takes", "ends")
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,6 @@ def _row(model: KnownModel, *, today: date) -> tuple[str, ...]:
     ends = "" if ends_on is None else f"{ends_on}"
     return (
         model.name,
-        capabilities.family,
         "" if price is None else f"{price.input_usd:g}",
         "" if price is None or price.cached_input_usd is None else f"{price.cached_input_usd:g}",
         "" if price is None else f"{price.output_usd:g}",

@@ -151,9 +151,14 @@ def table_lines(table: Table) -> list[str]:
     texts = [[table.columns[k].title for k in narrow]]
     texts += [[_CONTROL.sub("", row[k].text) for k in narrow] for row in table.rows]
     widths = [max(map(columns_of, column)) for column in zip(*texts, strict=True)]
+    words = [
+        max(map(columns_of, " ".join(column).split()), default=0)
+        for column in zip(*texts, strict=True)
+    ]
     is_text = [not table.columns[k].is_number for k in narrow]
     while sum(widths) + _GAP * (len(widths) - 1) > WIDTH:
         flexible = [k for k, of in enumerate(is_text) if of and widths[k] > _NARROWEST_TEXT]
+        flexible = [k for k in flexible if widths[k] > words[k]] or flexible  # break lines first
         if not flexible:
             break
         widths[max(flexible, key=lambda k: widths[k])] -= 1

@@ -18,7 +18,7 @@ def printed(*arguments: str) -> str:
 
 def test_a_row_shows_price_capabilities_and_end() -> None:
     rows = {line.split()[0]: line.split() for line in printed().splitlines() if line}
-    assert rows["gpt-6-luna"][1:] == ["openai", "0.1", "0.01", "0.5", "schema,", "effort"]
+    assert rows["gpt-6-luna"][1:] == ["0.1", "0.01", "0.5", "schema,", "effort"]
     assert rows["gpt-4.1"][-1] == "2027-01-14"
     assert rows["Prices:"][1] == "genai-prices"
     assert "claude-2.1" not in rows
