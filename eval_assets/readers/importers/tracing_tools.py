@@ -118,10 +118,13 @@ def _read_feedback(feedback: Record, export: Export, *, run: str) -> None:
         export.add_rating(run, key, rater, rating, at=time, remark=remark)
 
 
+_SPAN = ("context.span_id", "span_id", "trace_id")
+
+
 @importer(
     "phoenix",
     lambda record: (
-        at(record, "annotator_kind") is not None
+        None not in (at(record, "annotator_kind"), at(record, *_SPAN))
         or at(record, "attributes.output.value") is not None
     ),
 )
@@ -141,7 +144,7 @@ def read_phoenix(records: Iterable[Record], export: Export) -> None:
                 convo_id=at(record, "attributes.session.id"),
             )
             continue
-        response_id = str(at(record, "context.span_id", "span_id", "trace_id"))
+        response_id = str(at(record, *_SPAN))
         name = str(at(record, "annotation_name", "name"))
         result = record.get("result") or {
             key: at(record, f"result.{key}", key) for key in ("score", "label")

@@ -580,8 +580,9 @@ class ItemRows:
         words = [c for c in people if c not in certain and is_abstract(names[c.name])]
         if not words and any(is_first_name(names[c.name]) for c in certain):
             return people
-        if len(certain) > 1:
-            return [c for c in people if c not in words]
+        if len(certain) > 1:  # a csat beside reviewers is called like nobody
+            has_names = any(is_first_name(names[c.name]) for c in certain)
+            return [c for c in people if c not in words] if has_names else certain
         # A name has a capital also where other headers have none.
         are_proper = not words and all(map(str.istitle, names.values()))
         are_proper &= not any(column.name[:1].isupper() for column in reading.items)
@@ -645,19 +646,20 @@ class ItemRows:
         self, reading: Reading, people: list[CodedColumn], peers: list[CodedColumn]
     ) -> None:
         parts = parts_of_raters([column.name for column in people])
+        names = tuple(column.name for column in (*people, *peers))
+        programs = [c for c in (*people, *peers) if may_be_program(parts.get(c.name, c.name))]
+        peers = [column for column in peers if column not in programs]
         reading.rated = [
             RatedColumn(c, rater=parts.get(c.name, c.name), question=shared_part(c.name, parts))
             for c in people
+            if c not in programs
         ]
-        names = tuple(column.name for column in (*people, *peers))
-        if programs := [column for column in peers if may_be_program(column.name)]:
-            reading.rated += map(_judged, programs)
-            choice = f"{listed_briefly([column.name for column in programs])} is a judge"
-            reading.forks.append((choice, {"rater": names}))
-        if peers := [column for column in peers if column not in programs]:
-            choice = f"{listed_briefly([column.name for column in peers])} is no rater"
-            reading.forks.append((choice, {"rater": names}))
-            self.not_read |= {column.name: _NOT_ITS_NAME for column in peers}
+        reading.rated += map(_judged, programs)
+        for columns, role in ((programs, "a judge"), (peers, "no rater")):
+            if columns:
+                choice = f"{listed_briefly([column.name for column in columns])} is {role}"
+                reading.forks.append((choice, {"rater": names}))
+        self.not_read |= {column.name: _NOT_ITS_NAME for column in peers}
 
     # Sheets and items.
 

@@ -157,7 +157,8 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
         return True
     # Raters are not called like ratings.
     folded = {name.casefold() for name in names}
-    is_score = names_judge(column.name) and any(c.n_distinct == len(table) for c in table.columns)
+    is_score = any(names_judge(of.name) for of in (column, *peers))
+    is_score &= any(c.n_distinct == len(table) for c in table.columns)
     return (is_score or not is_number) and any(
         folded == {word.casefold() for word in other.rating_words} for other in peers
     )
@@ -285,7 +286,7 @@ class _RatingRows:
         if per_item < 1.05 and not self.is_named:
             return None
         rated = self._rated_columns(key, per_item)
-        if not rated or (all(of.who is Who.JUDGE for of in rated) and not self.is_named):
+        if not rated or (all(map(self._is_of_judge, rated)) and not self.choices.ratings):
             return None
         ends = [owner_and_field(column.name)[1] for column in rated]
         is_short = len(rated) > 1 and len(set(ends)) == len(ends)
@@ -314,6 +315,13 @@ class _RatingRows:
         self._add_forks(reading)
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
+
+    def _is_of_judge(self, column: CodedColumn) -> bool:
+        """Return whether scores are a judge's, though people may stand beside them."""
+        name = column.name
+        is_of_one = names_judge(name) and not (is_rating_word(name) or name.startswith("model"))
+        is_open = not self.is_named or (is_of_one and not self._holds_judges())
+        return column.who is Who.JUDGE and is_open
 
     def _holds_judges(self) -> bool:
         """Return whether all names in the rater column are those of judges."""

@@ -27,6 +27,7 @@ TEXTS = {
     i: f"the answer to {n} is long enough to be read as text by {n * 7 % 13}"
     for n, i in enumerate(ITEMS)
 }
+FEW = list(enumerate(ITEMS))
 
 
 def table(*rows: Sequence[object], delimiter: str = ",") -> str:
@@ -1126,6 +1127,46 @@ def test_keys_with_dots_say_whose_a_rating_is(tmp_path: Path) -> None:
 
     assert set(tables.scores["judge"]) == {keys[1]}
     assert len(tables.ratings) == len(ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "people", "judges", "option"),
+    [
+        # What customers gave is nobody's among reviewers.
+        ("reviewer_1 reviewer_2 csat", "reviewer_1 reviewer_2", "", "--rater reviewer_1,"),
+        ("John Mary Claude", "John Mary", "Claude", "--rater John,"),
+        ("label_John label_Mary label_Claude", "John Mary", "label_Claude", "--rater label_John,"),
+        ("Rater Judge", "Rater", "Judge", None),
+        ("judge_score", "", "judge_score", None),
+    ],
+)
+def test_sheets_of_a_team_say_who_rated(
+    tmp_path: Path, columns: str, people: str, judges: str, option: str | None
+) -> None:
+    header = columns.split()
+    rows = [[i, *(1 + (n * k + n % 3) % 5 for k in range(1, 1 + len(header)))] for n, i in FEW]
+    if not people:  # who looked at the judge's scores gave none
+        header, rows = [*header, "reviewed_by"], [[*row, "anna"] for row in rows]
+
+    tables = read(tmp_path, "sheet.csv", table(["item", *header], *rows))
+
+    assert set(tables.ratings["rater"]) == {*people.split()}
+    assert set(tables.scores["judge"]) == {*judges.split()}
+    assert [doubt.option.startswith(option) for doubt in tables.doubts if option] == (
+        [True] if option else []
+    )
+
+
+def test_columns_of_phoenix_without_a_span_are_a_table(tmp_path: Path) -> None:
+    rows = [
+        [i, kind, "pass" if value > 2 else "fail"]
+        for n, i in FEW
+        for kind, value in (("HUMAN", n % 5), ("LLM", n % 4))
+    ]
+
+    tables = read(tmp_path, "a.csv", table(["id", "annotator_kind", "label"], *rows))
+
+    assert len(tables.ratings) == len(tables.scores) == len(ITEMS)
 
 
 def test_seeds_of_a_judge_are_its_runs(tmp_path: Path) -> None:
