@@ -85,38 +85,6 @@ class RatedRows:
         return parsed_ratings(self.table.text(*FIELDS["rating"]))
 
 
-def rows_of_records(
-    file: str,
-    records: Sequence[tuple[int, str, Mapping[str, object]]],
-    bad_rows: Sequence[InputProblem],
-    *,
-    headers: Mapping[str, str],
-) -> RatedRows:
-    """Return labels of a nested form.
-
-    Args:
-        file: File, as messages name it.
-        records: Place of each label in the file, key of its rating, and its `response_id`,
-            `question_id` and `FIELDS`.
-        bad_rows: Problems of rows that are not labels.
-        headers: Keys of the file for the fields, and for `response_id` and `question_id`.
-    """
-    columns = {
-        field: FileColumn.of([label.get(field) for _, _, label in records])
-        for field in ("response_id", "question_id", *FIELDS)
-    }
-    table = FileTable(file, columns, [line for line, _, _ in records], tuple(bad_rows))
-    units = References(
-        table.stripped("response_id"),
-        table.stripped("question_id"),
-        headers["response_id"],
-        headers["question_id"],
-    )
-    rating_headers = FileColumn.of([key for _, key, _ in records])
-    all_headers = {**dict(zip(FIELDS, FIELDS, strict=True)), **headers}
-    return RatedRows(table, units, all_headers, rating_headers)
-
-
 def field_headers(table: FileTable) -> dict[str, str]:
     """Return the header of each of `FIELDS` in a table; its own name if there is none."""
     return {field: table.header_of(*names) or field for field, names in FIELDS.items()}

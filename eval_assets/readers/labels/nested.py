@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+
+import numpy as np
 
 from eval_assets.errors import InputProblem
 from eval_assets.labelling.choices import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, SessionKey, json_key, remark_of
-from eval_assets.readers.formats.table import FileTable, as_text, plain, without_blanks
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain, without_blanks
 from eval_assets.readers.problems import input_error, quoted
-from eval_assets.readers.rated_rows import FIELDS, RatedRows, rows_of_records
-from eval_assets.readers.references import RESPONSE_ID
+from eval_assets.readers.rated_rows import FIELDS, RatedRows, field_headers
+from eval_assets.readers.references import RESPONSE_ID, References
 
 _OF_LABEL = ("response_id", "labelled_at", "skip_reason", "confidence", "notes")
 _KEYS = {
@@ -29,9 +32,6 @@ _READ_OF_LABEL = {*_KEYS.values(), *VERDICTS, "history", "repeat", _TIME_KNOWN} 
     *("codeParses", "codeRuns")
 }
 
-_Problem = tuple[str, str, str]
-"""Column, message and remedy."""
-
 
 def session_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
     """Return labels of `{"dimension", "labelerId", "labels": [{"scenarioId", ...}]}`.
@@ -42,8 +42,8 @@ def session_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
     Raises:
         InputError: If `labels` is not a list.
     """
-    records: list[tuple[int, str, Mapping[str, object]]] = []
-    bad_rows = list(table.bad_rows)
+    records: list[Mapping[str, str | None]] = []
+    lines, keys, bad_rows = list[int](), list[str](), list(table.bad_rows)
     columns = {h: column for h, column in table.columns.items() if h not in _READ_OF_SESSION}
     dimensions, raters, rounds = map(table.stripped, ("dimension", "labelerId", "round"))
     spelled = {plain(question): question for question in question_ids}
@@ -64,9 +64,20 @@ def session_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
                 fields = {**_fields(label), **common, "rating": as_text(rating)}
                 fields["rater_id"] = fields["rater_id"] or raters[row]
                 fields["details"] = _details({**session, **label})
-                records.append((label_line, key, fields))
+                records.append(fields)
+                lines.append(label_line)
+                keys.append(key)
         n_labels += len(labels)
-    return rows_of_records(table.file, records, bad_rows, headers=_KEYS)
+    fields_read = ("response_id", "question_id", *FIELDS)
+    of_labels = {name: [record.get(name) for record in records] for name in fields_read}
+    rows = replace(FileTable.of(table.file, of_labels, lines), bad_rows=tuple(bad_rows))
+    units = References(
+        rows.stripped("response_id"),
+        rows.stripped("question_id"),
+        _KEYS["response_id"],
+        _KEYS["question_id"],
+    )
+    return RatedRows(rows, units, {**field_headers(rows), **_KEYS}, FileColumn.of(keys))
 
 
 def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
@@ -76,38 +87,41 @@ def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
     question, since it does not name its question.
     """
     ratings, single = table.cells("ratings"), table.text("rating")
-    columns = {field: table.cells(*names) for field, names in FIELDS.items()}
-    columns["response_id"] = table.stripped(*RESPONSE_ID)
-    records: list[tuple[int, str, Mapping[str, object]]] = []
-    bad_rows = list(table.bad_rows)
+    rows, bad_rows = list[int](), list(table.bad_rows)
+    questions, values, keys = list[str](), list[str | None](), list[str]()
     for row, line in enumerate(table.lines):
         by_question, rating = ratings[row], without_blanks(single[row])
-        common = {field: column[row] for field, column in columns.items()}
         if by_question and not isinstance(by_question, dict):
             message = f"{quoted(as_text(by_question))} does not give ratings by question"
             remedy = 'Write an object such as {"question": 4}'
             bad_rows.append(InputProblem(table.file, line, "ratings", message, remedy))
         elif by_question:
-            for name, value in by_question.items():
-                label = {"question_id": str(name).strip(), "rating": as_text(value)}
-                records.append((line, f"ratings.{name}", {**common, **label}))
+            rows += [row] * len(by_question)
+            questions += [str(name).strip() for name in by_question]
+            values += map(as_text, by_question.values())
+            keys += [f"ratings.{name}" for name in by_question]
         elif rating is not None and len(question_ids) > 1:
             message = f"the rating names none of the {len(question_ids)} questions of the rubric"
             remedy = 'Write "ratings" by question'
             bad_rows.append(InputProblem(table.file, line, "rating", message, remedy))
         elif rating is not None:
-            label = {"question_id": question_ids[0], "rating": single[row]}
-            records.append((line, "rating", {**common, **label}))
-    headers = {
-        "response_id": table.header_of(*RESPONSE_ID) or "response_id",
-        "question_id": "ratings",
-        "rater_id": table.header_of(*FIELDS["rater_id"]) or "user_id",
-        "labelled_at": table.header_of(*FIELDS["labelled_at"]) or "labelled_at",
-    }
-    return rows_of_records(table.file, records, bad_rows, headers=headers)
+            rows.append(row)
+            questions.append(question_ids[0])
+            values.append(rating)
+            keys.append("rating")
+    rated = table.take(np.array(rows, dtype=np.int64))
+    rated = rated.with_columns({**rated.columns, "rating": FileColumn.of(values)})
+    responses, header = rated.stripped(*RESPONSE_ID), table.header_of(*RESPONSE_ID)
+    return RatedRows(
+        replace(rated, bad_rows=tuple(bad_rows)),
+        References(responses, FileColumn.of(questions), header, "ratings"),
+        field_headers(table),
+        FileColumn.of(keys),
+    )
 
 
-def _session_problem(label: object, question: str | None) -> _Problem | None:
+def _session_problem(label: object, question: str | None) -> tuple[str, str, str] | None:
+    """Return the key of what is wrong with a label, a message and a remedy."""
     if not isinstance(label, dict):
         remedy = 'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
         return "labels", f"{quoted(as_text(label))} is not a label", remedy
