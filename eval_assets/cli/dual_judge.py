@@ -78,9 +78,9 @@ def dual_judge(  # noqa: PLR0913 - one parameter for each option
     problems: Sequence[str] = ()
     match query_id, query, docs, queries:
         case int(), str(), Path(), None:
-            from eval_assets.readers.documents import read_document_query
+            from eval_assets.readers.documents import document_query
 
-            read_queries = (read_document_query(query_id, query, docs),)
+            read_queries = (document_query(query_id, query, docs),)
         case None, None, None, Path():
             from eval_assets.errors import InputError
             from eval_assets.readers.documents import read_document_queries

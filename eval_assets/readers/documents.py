@@ -1,6 +1,5 @@
 """A query and the documents that are rated for it, from the command line or a client."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,18 +17,16 @@ _QUERIES_SHAPE = (
     'Write a list of queries, such as [{"id": 1, "query": "…", '
     '"docs": [{"id": 1, "content": "…"}]}]'
 )
-_MESSAGES = {
-    None: "this is not an object",
-    "id": "the id is not an integer of 64 bits",
-    "content": "the content is empty",
-    "relevant": "this is neither true nor false",
+_FAULTS = {
+    None: ("this is not an object", _SHAPE),
+    "id": ("the id is not an integer of 64 bits", "Give it a whole number"),
+    "content": ("the content is empty", "Give its text"),
+    "relevant": ("this is neither true nor false", "Write true or false"),
 }
-_REMEDIES = {
-    None: _SHAPE,
-    "id": "Give it a whole number",
-    "content": "Give its text",
-    "relevant": "Write true or false",
-}
+"""What is wrong with a part of a document, and the remedy."""
+
+_MESSAGES = {"missing": "the document has no {}", "string_type": "the {} is not text"}
+"""What is wrong with any part, by pydantic's type of error."""
 
 
 @dataclass(frozen=True)
@@ -88,33 +85,21 @@ def read_document_queries(
     return tuple(queries.values()), tuple(problems)
 
 
-def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
-    """Return the query with the documents of a JSON file: objects with `id` and `content`.
+def document_query(query_id: int, text: str, docs: object) -> DocumentQuery:
+    """Return the query with documents from JSON, or a JSON file: objects with `id` and `content`.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
-    names = "--query-id", "--query", str(docs)
-    return _query(query_id, query, lambda: content_of(docs, file=str(docs)).document, names)
-
-
-def document_query(query_id: int, query: str, entries: object) -> DocumentQuery:
-    """Return the query with documents from JSON: objects with `id` and `content`.
-
-    Raises:
-        ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
-    """
-    return _query(query_id, query, lambda: entries, ("query_id", "query", "docs"))
-
-
-def _query(
-    query_id: int, text: str, entries: Callable[[], object], names: tuple[str, str, str]
-) -> DocumentQuery:
+    names = "query_id", "query", "docs"
+    if isinstance(docs, Path):
+        names = "--query-id", "--query", str(docs)
     problems: list[InputProblem] = []
     _check_query(query_id, text, names[:2], problems)
     documents: list[Document] = []
     with gathered(problems):
-        documents = _documents(entries(), names[2], problems)
+        entries = content_of(docs, file=names[2]).document if isinstance(docs, Path) else docs
+        documents = _documents(entries, names[2], problems)
     raise_all(problems, source=names[2])
     return DocumentQuery(query_id, text, tuple(documents))
 
@@ -147,11 +132,9 @@ def _documents(entries: object, file: str, problems: list[InputProblem]) -> list
         except ValidationError as error:
             for details in error.errors():
                 key = str(details["loc"][0]) if details["loc"] else None
-                is_missing, is_text = details["type"] == "missing", details["type"] != "string_type"
-                message = f"the document has no {key}" if is_missing else _MESSAGES[key]
-                if key == "content" and not is_missing:
-                    message = f"the content is {'empty' if is_text else 'not text'}"
-                problems.append(InputProblem(file, position, key, message, _REMEDIES[key]))
+                message, remedy = _FAULTS[key]
+                message = _MESSAGES.get(details["type"], message).format(key)
+                problems.append(InputProblem(file, position, key, message, remedy))
     first: dict[int, int] = {}
     for position, document in documents.items():
         if first.setdefault(document.id, position) != position:

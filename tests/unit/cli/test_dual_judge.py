@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from eval_assets.cli.dual_judge import dual_judge
 from eval_assets.cli.exit_codes import error_lines
-from eval_assets.readers.documents import Document, read_document_query
+from eval_assets.readers.documents import Document, document_query
 
 GOOD = '[{"id": 1, "content": "Paris."}, {"id": 2, "content": "Bananas."}]'
 
@@ -28,7 +28,7 @@ def refused(arguments: Sequence[str]) -> list[str]:
 
 
 def test_a_query_and_its_documents_are_read_in_order(tmp_path: Path) -> None:
-    result = read_document_query(1, "capital of France", written(tmp_path, GOOD))
+    result = document_query(1, "capital of France", written(tmp_path, GOOD))
 
     assert (result.id, result.text) == (1, "capital of France")
     assert result.documents == (Document(1, "Paris."), Document(2, "Bananas."))
