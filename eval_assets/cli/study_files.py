@@ -1,6 +1,6 @@
 """Responses, assignments and sessions that the labelling commands read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,6 @@ from eval_assets.labelling.quality import QualityFigure, quality_figures, qualit
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_order
 from eval_assets.labelling.study import Study
-from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labelling_inputs import read_assignments, with_calibration
 from eval_assets.readers.labels.read import read_labels
@@ -85,7 +84,7 @@ class CurrentLabels:
     def __init__(self, study: Study, responses: pd.DataFrame) -> None:
         self._study = study
         self._responses = responses
-        self._read: tuple[dict[Path, FileState], pd.DataFrame] | None = None
+        self._read: tuple[object, pd.DataFrame] | None = None
 
     def ratings(self) -> pd.DataFrame:
         """Return all labels.
@@ -97,7 +96,7 @@ class CurrentLabels:
         problems = self._study.sessions.readable()[1]
         damaged = {evaluation.folder / problem.file for problem in problems}
         paths = tuple(path for path in evaluation.labels.files if path not in damaged)
-        versions = {path: file_state(path) for path in paths}
+        versions = paths, _versions(paths)
         if self._read is None or self._read[0] != versions:
             labels = replace(evaluation.labels, files=paths)
             ratings = read_labels(replace(evaluation, labels=labels), self._responses).ratings
@@ -135,10 +134,13 @@ class CurrentStudy:
         """Return the study of the current files."""
         return self.files.study
 
-    def _version_now(self) -> list[tuple[int, int] | None]:
-        paths = (self._data / FILE, self._data / ASSIGNMENTS, self._calibration)
-        status = (path.stat() if path and path.exists() else None for path in paths)
-        return [(item.st_ino, item.st_mtime_ns) if item else None for item in status]
+    def _version_now(self) -> list[tuple[int, ...] | None]:
+        return _versions((self._data / FILE, self._data / ASSIGNMENTS, self._calibration))
+
+
+def _versions(paths: Iterable[Path | None]) -> list[tuple[int, ...] | None]:
+    status = (path.stat() if path and path.exists() else None for path in paths)
+    return [(of.st_ino, of.st_size, of.st_mtime_ns) if of else None for of in status]
 
 
 def stored_wordings(connection: "duckdb.DuckDBPyConnection") -> list[RubricWording]:

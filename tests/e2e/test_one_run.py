@@ -10,7 +10,7 @@ import pytest
 from eval_assets.assets import reports
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.materialize import materialize
-from eval_assets.readers.evaluation import read
+from eval_assets.readers.evaluation import validation
 from eval_assets.store import connection
 from eval_assets.store.ledger import copies
 from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
@@ -31,7 +31,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(module, name, counted)
 
     count(connection, "_open")
-    count(read, "parse_evaluation")
+    validation.read_yaml.cache_clear()
+    count(validation, "_check_depth")
     for name in ("report_page", "report_markdown", "report_json"):
         count(reports, name)
     count(copies, "replace_rows", lambda _connection, table, _rows: f"copy of {table}")
@@ -49,10 +50,7 @@ def test_a_run_opens_parses_and_renders_once(
     code = materialize(folder, select=None, verbose=False, output="quiet")
 
     assert code == 0
-    assert {name: calls[name] for name in ("_open", "parse_evaluation")} == {
-        "_open": 1,
-        "parse_evaluation": 1,
-    }
+    assert (calls["_open"], calls["_check_depth"]) == (1, 1), "evaluation.yaml is parsed once"
     rendered = ("report_page", "report_markdown", "report_json")
     assert {name: calls[name] for name in rendered} == dict.fromkeys(rendered, 1)
     assert "were not evaluated" in (new_folder.path / "out" / "report.html").read_text("utf-8")

@@ -1,9 +1,7 @@
 """Files of an evaluation folder, named or by default, and their fingerprints."""
 
 import glob
-import os
 from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
 
 from eval_assets.config.evaluation import SHIPPED_PROMPTS, Evaluation
@@ -63,35 +61,6 @@ def source_fingerprints(evaluation: Evaluation) -> dict[str, str]:
         ExceptionGroup: Of an InputError for each file that cannot be read.
     """
     return {table: source_fingerprint(files) for table, files in source_files(evaluation).items()}
-
-
-FileState = tuple[str, int, int]
-"""Path, size, and time of the last change in nanoseconds; a missing file has the size -1."""
-
-
-def file_state(path: Path) -> FileState:
-    """Return the state of a file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return str(path), -1, -1
-    return str(path), status.st_size, status.st_mtime_ns
-
-
-def folder_states(folder: Path, *, besides: str) -> list[FileState]:
-    """Return the state of each file in a folder, without hidden folders and those of one name."""
-    files: list[Path] = []
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != besides and not name.startswith(".")]
-        files += (Path(root, name) for name in names)
-    return sorted(map(file_state, files))
-
-
-def named_states(evaluation: Evaluation) -> list[FileState]:
-    """Return the state of each file that an evaluation names, wherever it lies."""
-    sources = chain.from_iterable(source_files(evaluation).values())
-    single = (evaluation.judge_prompt, evaluation.labelling.calibration)
-    return sorted(map(file_state, {*sources, *evaluation.prompts, *filter(None, single)}))
 
 
 def _usable(paths: Iterable[Path]) -> list[Path]:

@@ -1,6 +1,5 @@
 """Reading of evaluation.yaml, with all its problems."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from eval_assets.config.evaluation import FILE, Evaluation, default_gates
@@ -8,13 +7,7 @@ from eval_assets.config.labelling import session_paths
 from eval_assets.config.models import Capabilities
 from eval_assets.errors import InputError, InputProblem, KeyPath
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
-from eval_assets.readers.evaluation.input_files import (
-    FileState,
-    declared_files,
-    folder_states,
-    in_folder,
-    named_states,
-)
+from eval_assets.readers.evaluation.input_files import declared_files, in_folder
 from eval_assets.readers.evaluation.validation import (
     Checks,
     YamlDocument,
@@ -35,47 +28,7 @@ _INSTEAD = {
 """Placeholders of missing sections, so that the others are checked too."""
 
 
-@dataclass(frozen=True)
-class _ParsedEvaluation:
-    """An evaluation, with the states of all files that it depends on."""
-
-    text: bytes
-    beside: list[FileState]
-    named: list[FileState]
-    evaluation: Evaluation
-
-
-_parsed: dict[tuple[Path, Path], _ParsedEvaluation] = {}
-"""Last result, by working folder and evaluation folder."""
-
-
 def read_evaluation(folder: Path) -> Evaluation:
-    """Return the evaluation in a folder, parsed once per version of its files.
-
-    Raises:
-        ExceptionGroup: As for `parse_evaluation`.
-    """
-    try:
-        text = (folder / FILE).read_bytes()
-    except OSError:
-        return parse_evaluation(folder)
-    ledger = str(folder / "ledger.sqlite")  # a run writes it
-    states = folder_states(folder, besides="out")
-    beside = [state for state in states if not state[0].startswith(ledger)]
-    key = Path.cwd(), folder
-    last = _parsed.get(key)
-    if (
-        last is not None
-        and (last.text, last.beside) == (text, beside)
-        and last.named == named_states(last.evaluation)
-    ):
-        return last.evaluation
-    evaluation = parse_evaluation(folder)
-    _parsed[key] = _ParsedEvaluation(text, beside, named_states(evaluation), evaluation)
-    return evaluation
-
-
-def parse_evaluation(folder: Path) -> Evaluation:
     """Return the evaluation in a folder, checked before anything runs or is spent.
 
     Raises:

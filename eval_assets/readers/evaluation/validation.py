@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -65,8 +65,9 @@ class YamlDocument:
         return InputProblem(self.file, line, dotted(path) or None, message, remedy)
 
 
+@lru_cache
 def read_yaml(text: str, *, file: str) -> YamlDocument:
-    r"""Return the one document in a YAML text.
+    r"""Return the one document in a YAML text, which is parsed once.
 
     Raises:
         InputError: If the text is not YAML, or is nested too deeply for a file that people write.
