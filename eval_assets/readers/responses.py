@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
@@ -296,40 +297,30 @@ def _take(table: FileTable, turns: defaultdict[_Key, dict[int, Turn]]) -> list[I
     if not table.has("prompt_text"):
         message = "there is no column prompt_text"
         return [InputProblem(table.file, 1, None, message, "Add it for every row")]
-    problems: list[InputProblem] = []
-
-    def report(line: int, name: str, message: str, remedy: str) -> None:
-        problems.append(InputProblem(table.file, line, table.spelling(name), message, remedy))
-
+    rows = RowProblems(table.file, table.lines)
+    numbers, texts, roles = _turns(table), table.text("prompt_text"), table.stripped("role")
+    header, remedy = table.spelling("turn_index"), "Count turns 1, 2, 3"
+    number_cells = table.text("turn_index")
+    rows.add(numbers.is_none(), header, "is not a whole number", remedy, number_cells)
+    header, message = table.spelling("prompt_text"), "a prompt without text"
+    rows.add(texts.stripped().is_none(), header, message, "Fill it in")
+    is_other = roles.array(bool, lambda role: role not in (None, _USER))
+    message = "is not a role of prompts, which are what the user says"
+    remedy = "Remove the row: what the model says is generated"
+    rows.add(is_other, table.spelling("role"), message, remedy, roles)
     standard_headers = {table.header_of(name) for name in _OWN}
-    further = [header for header in table.columns if header not in standard_headers]
-    attributes = {header: table.stripped(header) for header in further}
-    columns = zip(
-        table.lines,
-        table.stripped("indicator_id"),
-        table.stripped("convo_id"),
-        map(canonical_number, table.text("turn_index")),
-        table.text("prompt_text"),
-        table.stripped("role"),
-        strict=True,
-    )
-    for row, (line, indicator, convo, number, text, role) in enumerate(columns):
-        index = 1 if number is None else int(number) if _TURN.fullmatch(number) else None
-        key = (indicator, convo or str(line))
-        if index is None:
-            message, remedy = f"{quoted(number)} is not a whole number", "Count turns 1, 2, 3"
-            report(line, "turn_index", message, remedy)
-        elif text is None or not text.strip():
-            message, remedy = "a prompt without text", "Fill it in"
-            report(line, "prompt_text", message, remedy)
-        elif role not in (None, _USER):
-            message = f"{quoted(role)} is not a role of prompts, which are what the user says"
-            remedy = "Remove the row: what the model says is generated"
-            report(line, "role", message, remedy)
-        elif index in turns[key]:
+    attributes = {h: table.stripped(h) for h in table.columns if h not in standard_headers}
+    indicators, conversations = table.stripped("indicator_id"), table.stripped("convo_id")
+    repetitions: list[InputProblem] = []
+    for row in np.flatnonzero(~rows.bad).tolist():
+        line, number = table.lines[row], numbers[row]
+        index = 1 if number is None or math.isnan(number) else int(number)
+        key = (indicators[row], conversations[row] or str(line))
+        if index in turns[key]:
+            header, remedy = table.spelling("turn_index"), "Keep one of them"
             message = f"turn {index} of conversation {quoted(key[1])} is repeated"
-            report(line, "turn_index", message, "Keep one of them")
+            repetitions.append(InputProblem(table.file, line, header, message, remedy))
         else:
-            cells = {h: cell for h in further if (cell := attributes[h][row]) is not None}
-            turns[key][index] = Turn(index, text, cells)
-    return problems
+            cells = {h: cell for h, of in attributes.items() if (cell := of[row]) is not None}
+            turns[key][index] = Turn(index, texts[row] or "", cells)
+    return sorted([*rows.in_order(), *repetitions], key=lambda problem: problem.line or 0)
