@@ -107,22 +107,6 @@ def listed_briefly(names: Sequence[str]) -> str:
     return f"{', '.join(names[:4])}, ... {names[-1]} ({len(names)})"
 
 
-def nearest_question(name: str, question_ids: Iterable[str]) -> str:
-    """Return a remedy for a question that is not in the rubric; another option is none.
-
-    Examples:
-        >>> nearest_question("faults/rude", ["faults/vague"])
-        'Restore the option, or move its labels to another folder'
-        >>> nearest_question("clarty", ["clarity"])
-        'Write "clarity"'
-    """
-    question_ids = list(question_ids)
-    stem, slash, _ = name.rpartition("/")
-    if slash and any(other.startswith(f"{stem}/") for other in question_ids):
-        return "Restore the option, or move its labels to another folder"
-    return nearest(name, question_ids)
-
-
 def nearest(name: str, choices: Iterable[str]) -> str:
     """Return a remedy that names the closest of the choices, or all of them.
 

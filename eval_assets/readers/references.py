@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, as_text
-from eval_assets.readers.problems import MessageAndRemedy, RowProblems, nearest_question, quoted
+from eval_assets.readers.problems import MessageAndRemedy, RowProblems, nearest, quoted
 from eval_assets.readers.values import canonical_number
 
 if TYPE_CHECKING:
@@ -214,7 +214,10 @@ class ResponseUnits:
         if question is None:
             remedy = f"Name one of {', '.join(self.question_ids)}"
             return "the row does not name a question, and several are asked", remedy
-        remedy = nearest_question(question, self.question_ids)
+        stem, slash, _ = question.rpartition("/")
+        remedy = nearest(question, self.question_ids)
+        if slash and any(other.startswith(f"{stem}/") for other in self.question_ids):
+            remedy = "Restore the option, or move its labels to another folder"
         return f"{quoted(question)} is not in the rubric", remedy
 
     def _inapplicable(self, response: int, question: int) -> MessageAndRemedy:

@@ -34,9 +34,9 @@ _COMPARISON = Scale.from_words("A is better", "no difference", "B is better")
 """Scale of a comparison that declares none."""
 
 STAND_IN: list[object] = [
-    {"id": "none", "question": "none", "scale": {"min": 0, "max": 1}, "level": "interval"}
+    {"id": "none", "question": "none", "scale": {"low": 0, "high": 1}, "level": "interval"}
 ]
-"""Placeholder of an unreadable rubric, so that the other sections are checked too."""
+"""Placeholder of a missing or unreadable rubric, so that the other sections are checked too."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,9 @@ def declared_rubric(checks: Checks, raw: object, *, folder: Path) -> object:
     if isinstance(raw, str):
         file = existing(checks, raw, ("rubric",), folder=folder)
     if file is not None:
-        raw = (_rubric_of_file(checks, file, folder=folder) if file.is_file() else None) or STAND_IN
+        raw = _rubric_of_file(checks, file, folder=folder) if file.is_file() else None
+        if raw is None:
+            return STAND_IN
     if not isinstance(raw, list):
         return raw
     return [

@@ -6,7 +6,7 @@ from eval_assets.config.evaluation import FILE, Evaluation, default_gates
 from eval_assets.config.labelling import session_paths
 from eval_assets.config.models import Capabilities
 from eval_assets.errors import InputError, InputProblem, KeyPath
-from eval_assets.readers.evaluation.declared_rubric import declared_rubric
+from eval_assets.readers.evaluation.declared_rubric import STAND_IN, declared_rubric
 from eval_assets.readers.evaluation.input_files import declared_files, in_folder
 from eval_assets.readers.evaluation.validation import (
     Checks,
@@ -19,12 +19,7 @@ from eval_assets.readers.evaluation.validation import (
 from eval_assets.readers.formats.files import read_text
 from eval_assets.readers.problems import input_error
 
-_INSTEAD = {
-    "name": "unnamed",
-    "rubric": [
-        {"id": "none", "question": "none", "scale": {"low": 0, "high": 1}, "level": "interval"}
-    ],
-}
+_INSTEAD = {"name": "unnamed", "rubric": STAND_IN}
 """Placeholders of missing sections, so that the others are checked too."""
 
 

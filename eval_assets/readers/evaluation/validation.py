@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import UserDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -219,7 +220,7 @@ def validated(
     working = _working_copy(raw)
     while True:
         try:
-            text = json.dumps([_as_lists(working)], default=str)
+            text = json.dumps([working], default=_listed)
             (valid,) = _adapter(noun).validate_json(text)  # type: ignore[arg-type] # it is hashable
         except ValidationError as error:
             faults = list(_faults(error, working, noun))
@@ -264,7 +265,7 @@ def _adapter(noun: type) -> TypeAdapter[Any]:
     return TypeAdapter(tuple[noun], config=config)  # type: ignore[valid-type]
 
 
-class _List(dict[int, object]):
+class _List(UserDict[int, object]):
     """A list from which entries can be taken out while the others keep their positions."""
 
 
@@ -278,14 +279,9 @@ def _working_copy(value: object) -> Any:  # noqa: ANN401 - as it comes from YAML
             return value
 
 
-def _as_lists(value: object) -> object:
-    match value:
-        case _List():
-            return [_as_lists(item) for item in value.values()]
-        case dict():
-            return {key: _as_lists(item) for key, item in value.items()}
-        case _:
-            return value
+def _listed(value: object) -> object:
+    """Return what JSON has for a list of which entries are left, or a path."""
+    return [*value.values()] if isinstance(value, _List) else str(value)
 
 
 def _take_out(working: dict[str, Any], path: KeyPath, instead: Mapping[str, object]) -> bool:
@@ -335,7 +331,7 @@ def _path_in(working: object, loc: KeyPath, *, n_known: int = 0) -> KeyPath:
             step = list(value)[step]  # noqa: PLW2901 - the same step, as the file counts it
         if step != "[key]":
             path.append(step)
-            value = value.get(step) if isinstance(value, dict) else None
+            value = value.get(step) if isinstance(value, Mapping) else None
     return tuple(path)
 
 

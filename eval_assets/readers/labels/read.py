@@ -56,7 +56,6 @@ from eval_assets.readers.references import (
     units_of,
 )
 from eval_assets.readers.values import FloatArray, RatingCells, canonical_number, in_utc
-from eval_assets.scale import Scale
 from eval_assets.wording import counted
 
 _LABELS = (
@@ -154,7 +153,12 @@ def read_labels(
     for path in evaluation.labels.files:
         with gathered(unusable):
             content = _content(path, evaluation.folder)
-            rows = rows_of_labels(content, questions=scales, response_ids=known_ids)
+            certain = _certain_labels(content, [*scales])
+            if certain is not None:
+                files.append(_without_models(certain, known_names))
+                continue
+            readings = readings_in_file(content, scales, forms=_LABELS, response_ids=known_ids)
+            rows = [_rows_of_people(reading, [*scales]) for reading in readings]
             files += [_without_models(of, known_names) for of in rows]
     removed = _removed_questions(files, list(scales))
     notes = [f"{file.table.file}: {note}" for file in files for note in file.table.notes]
@@ -274,26 +278,6 @@ def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[Input
 
 
 # One file.
-
-
-def rows_of_labels(
-    content: FileContent,
-    *,
-    questions: Mapping[str, Scale],
-    response_ids: Collection[str],
-) -> list[RatedRows]:
-    """Return the labels of a file, of each of its tables.
-
-    `questions` are those of the rubric with their scales, `response_ids` those of the evaluation.
-
-    Raises:
-        ExceptionGroup: Of an InputError for each place that leaves open who rated what.
-    """
-    question_ids = list(questions)
-    if (certain := _certain_labels(content, question_ids)) is not None:
-        return [certain]
-    readings = readings_in_file(content, questions, forms=_LABELS, response_ids=response_ids)
-    return [_rows_of_people(reading, question_ids) for reading in readings]
 
 
 def _certain_labels(content: FileContent, question_ids: Sequence[str]) -> RatedRows | None:

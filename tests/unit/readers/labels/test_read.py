@@ -337,6 +337,16 @@ def test_a_round_is_a_whole_number(write: Write, reported: Reported, cell: str) 
     ]
 
 
+def test_labels_of_a_removed_option_say_what_to_do(write: Write, reported: Reported) -> None:
+    declared = "name: n\nrubric: [{id: faults, question: Which?, options: [rude, vague]}]\n"
+    text = f"{LONG}a1,r1,faults/long,1\n"
+
+    remedy = "Restore the option, or move its labels to another folder."
+    assert reported(lambda: labels(write({"evaluation.yaml": declared, "labels.csv": text}))) == [
+        f'labels.csv:2:question_id: "faults/long" is not in the rubric. {remedy}'
+    ]
+
+
 def test_labels_of_a_question_that_was_removed_are_ignored_and_counted(write: Write) -> None:
     """Its ratings may even be off every scale; a similar name is a typing error still."""
     removed = "".join(f"a{1 + n % 2},r{n},tone,{n}\n" for n in range(12))
