@@ -451,7 +451,8 @@ def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
     if part is None:
         return None
     rest = header.removesuffix(part) if header.endswith(part) else header.replace(part, "", 1)
-    return rest.strip(" :\uff1a-_./[]()") or None
+    rest = rest.strip(" :\uff1a-_./[]()")
+    return rest if any(map(str.isalpha, rest)) else None  # a scale is none
 
 
 def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """Ratings of readings as frames: one row a rating, on the scale of its question, each once."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from eval_assets.readers.values import (
     likely_scale,
     missing_code,
     parsed_ratings,
+    wider_scale,
 )
 from eval_assets.scale import Scale
 from eval_assets.wording import counted
@@ -45,6 +47,7 @@ _MOST_UNDECIDED = 0.2
 """Share of cells such as "Unsure" up to which they are no rating, and not the middle of a scale."""
 
 _CLASSES = 2
+_HIGHEST_STEP = 100
 
 
 @dataclass
@@ -265,6 +268,8 @@ def with_values(
         by_people = of_question & ~is_judge
         basis = by_people if by_people.any() else of_question
         question = _question(ratings, str(names[code]), cells, basis, options, declared)
+        if question.scale_guessed:
+            question = replace(question, scale=_wide_enough(question, cells.take(of_question)))
         questions.append(question)
         values[of_question], on_scale = cells.take(of_question).on_scale(question.scale)
         is_off = of_question.copy()
@@ -311,7 +316,8 @@ def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
     if scale is None:
         rated_cells = cells.take(basis)
         spelled = rated_cells.spellings()
-        scale = likely_scale(rated_cells, level=level)
+        scale = _scale_in(ratings.rows["column"][basis].unique(), rated_cells)
+        scale = scale or likely_scale(rated_cells, level=level)
         if scale is not None and scale.words is not None:
             scale = Scale.from_words(*(spelled.get(word, word) for word in scale.words))
         if scale is None:
@@ -337,6 +343,33 @@ def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
     return RubricQuestion(
         name or ONE_QUESTION, text or ONE_QUESTION, scale, level, scale_guessed=is_guessed
     )
+
+
+_RANGE = re.compile(r"[\[(] ?(\d+) ?(?:-|\u2013|\.\.|to|bis) ?(\d+) ?[\])]")
+"""Ends of a scale in a header, as in Tone (1-5)."""
+
+
+def _scale_in(headers: Iterable[str], cells: RatingCells) -> Scale | None:
+    """Return the scale that all headers name, if the ratings lie on it; None otherwise."""
+    ends = [_RANGE.search(header) for header in headers]
+    named = {(int(of[1]), int(of[2])) for of in ends if of is not None}
+    if None in ends or len(named) != 1:
+        return None
+    low, high = named.pop()
+    values = cells.values[~cells.blank]
+    if not low < high <= _HIGHEST_STEP:
+        return None
+    scale = Scale.from_steps(low=low, high=high)
+    return scale if scale.contains(values).all() else None
+
+
+def _wide_enough(question: RubricQuestion, cells: RatingCells) -> Scale:
+    """Return the scale of a question, or the usual one around it on which judges' scores lie."""
+    wider = wider_scale(question.scale)
+    values = cells.values[~np.isnan(cells.values)]
+    is_off = ~question.scale.contains(values)
+    fits = wider is not None and is_off.any() and wider.contains(values).all()
+    return wider if wider is not None and fits else question.scale
 
 
 def _add_missing_codes(

@@ -314,7 +314,8 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
         if order is not None:
             return Scale.from_words(*order)
     # Some words among numbers are typing errors, which are reported one by one.
-    if int(counts[is_word].sum()) * _FEW > int(counts[~cells.blank].sum()):
+    is_number = ~np.isnan(cells.values) & (cells.parsed[cells.texts.codes, 2] == 0)
+    if counts[is_word].sum() > counts[is_number].sum():
         folded = {word.casefold() for word in of_word}
         is_nominal = level == "nominal" and len(folded) > 1
         return Scale.from_words(*sorted(folded)) if is_nominal else None

@@ -62,7 +62,7 @@ _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
 
-_STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|confidence|certainty)(_|$)")
+_STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|conf|confidence|certainty)(_|$)")
 _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total")
 _COMPUTED = (
     (np.nanmax, "highest"),
@@ -105,6 +105,8 @@ class ItemRows:
         self.kinds = _kinds(candidates)
         # The only score without a rater, beside a column with a model, is that model's.
         scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
+        models = self._models_who_rate(candidates)
+        self.kinds |= dict.fromkeys(map(id, models), Who.JUDGE)
         has_judge = any(self.who_is(column) is Who.JUDGE for column in candidates)
         if len(self._models()) == len(scores) == 1 and not has_judge:
             self.kinds[id(scores[0])] = Who.JUDGE
@@ -143,9 +145,21 @@ class ItemRows:
             reading.rated = [
                 replace(of, rater=person) if of.column is people[0] else of for of in reading.rated
             ]
+        if numbers := tuple(of.name for of in models if of.kind is Kind.NUMBER and of in judges):
+            reading.forks.append((f"{numbers[0]} is a judge", {"model": numbers[0]}))
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
         return reading
+
+    def _models_who_rate(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns called model that hold what people's hold, and no names of models."""
+        people = [{*column.values} for column in candidates if self._is_person(column)]
+        return [
+            column
+            for column in candidates
+            if plain(column.name) in ("model", "modell", "modele", "modelo")
+            and any(len(values & {*column.values}) > 1 for values in people)
+        ]
 
     def _items_beside(
         self, rated: Sequence[CodedColumn], main: Sequence[CodedColumn]

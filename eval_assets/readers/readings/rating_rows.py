@@ -119,10 +119,13 @@ def _may_name_raters(
     names_judges = column.level and any(who(of) is Who.JUDGE for of in column.values[:50])
     is_described = column.may_be(*_DESCRIBES) and not names_judges  # as a type of feedback may
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
-    # The parts of a list are responses if a field beside it names their systems.
+    # The parts of a list are responses, or have raters, if a field beside it names these.
     is_of_systems = column.origin is Origin.POSITION and any(
-        of.level == column.level and of.may_be(Role.SYSTEM) and of.n_distinct > 1
+        of.level == column.level
+        and of.n_distinct > 1
+        and (of.may_be(Role.SYSTEM) or (of.n_distinct >= column.n_distinct and _holds_raters(of)))
         for of in table.columns
+        if of is not column
     )
     if no_names or is_of_systems or _stands_beside_people(column, ratings):
         return False
@@ -176,13 +179,18 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
     return is_score and any(of.who is Who.HUMAN for of in peers)
 
 
+def _names_judges_score(column: CodedColumn) -> bool:
+    name = column.name
+    return names_judge(name) and not (is_rating_word(name) or name.startswith("model"))
+
+
 def _holds_raters(column: CodedColumn) -> bool:
-    """Return whether all values are called like people or judges, as expert_1 beside gpt-4."""
+    """Return whether all values are called like people or judges, as anna beside gpt-4."""
     names = column.rating_words[:50]
-    kinds = {who(name) for name in names}
+    people = [who(name) is Who.HUMAN or is_first_name(name) for name in names]
+    are_raters = all(of or who(name) is Who.JUDGE for of, name in zip(people, names, strict=True))
     is_letter = all(len(name) == 1 for name in names)  # as of a variant
-    are_raters = Who.HUMAN in kinds and kinds <= {Who.HUMAN, Who.JUDGE}
-    return column.kind is Kind.WORD and are_raters and not is_letter
+    return column.kind is Kind.WORD and any(people) and are_raters and not is_letter
 
 
 def _rater_score(column: CodedColumn) -> float:
@@ -318,9 +326,7 @@ class _RatingRows:
 
     def _is_of_judge(self, column: CodedColumn) -> bool:
         """Return whether scores are a judge's, though people may stand beside them."""
-        name = column.name
-        is_of_one = names_judge(name) and not (is_rating_word(name) or name.startswith("model"))
-        is_open = not self.is_named or (is_of_one and not self._holds_judges())
+        is_open = not self.is_named or (_names_judges_score(column) and not self._holds_judges())
         return column.who is Who.JUDGE and is_open
 
     def _holds_judges(self) -> bool:
@@ -585,6 +591,7 @@ class _RatingRows:
                 rated.append(column)
                 continue
             self.not_read[column.name] = reason
+            self.notes += [f"not read: {column.name}, {reason}"] * (reason == _UNSTABLE)
             is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)
             of_item = reason == OF_ITEM and not column.may_be(
                 *_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME
@@ -629,6 +636,7 @@ class _RatingRows:
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.FLAG, Role.TIME)),
+            (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (by_name, column.may_be(Role.TURN) and not is_rating),
             ("a summary by its name", column.may_be(Role.SUMMARY) and not is_rating),
             (by_name, column.may_be(Role.SYSTEM) or is_item),
@@ -731,4 +739,5 @@ def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedC
 
 
 _OF_RATER = "equal in all ratings of a rater: an attribute"
+_UNSTABLE = "a judge's score that differs within an item"
 _MEASUREMENT = "a measurement or a flag by its name"

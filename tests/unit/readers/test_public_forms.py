@@ -1137,6 +1137,7 @@ def test_keys_with_dots_say_whose_a_rating_is(tmp_path: Path) -> None:
         ("John Mary Claude", "John Mary", "Claude", "--rater John,"),
         ("label_John label_Mary label_Claude", "John Mary", "label_Claude", "--rater label_John,"),
         ("Rater Judge", "Rater", "Judge", None),
+        ("anna ben model", "anna ben", "model", "--model model"),
         ("judge_score", "", "judge_score", None),
     ],
 )
@@ -1155,6 +1156,61 @@ def test_sheets_of_a_team_say_who_rated(
     assert [doubt.option.startswith(option) for doubt in tables.doubts if option] == (
         [True] if option else []
     )
+
+
+def test_field_with_names_tells_the_raters_of_a_list(tmp_path: Path) -> None:
+    records = [
+        {"id": i, "evals": [{"by": r, "score": PEOPLE[i, r]} for r in RATERS[:2]]} for i in ITEMS
+    ]
+    for record, i in zip(records, ITEMS, strict=True):
+        record["evals"] = [*record["evals"], {"by": "gpt-4o", "score": JUDGE[i]}]
+
+    tables = read(tmp_path, "a.jsonl", lines(records))
+
+    assert set(tables.ratings["rater"]) == set(RATERS[:2])
+    assert set(tables.scores["judge"]) == {"gpt-4o"}
+
+
+def test_scores_of_a_judge_that_differ_within_an_item_are_no_question(tmp_path: Path) -> None:
+    rows = [
+        [i, r, PEOPLE[i, r], (n * k + n % 3) % 5 + 1] for n, i in FEW for k, r in enumerate(RATERS)
+    ]
+
+    tables = read(tmp_path, "a.csv", table(["item", "rater", "tone", "judge_tone"], *rows))
+
+    assert [question.id for question in tables.questions] == ["tone"]
+    assert any("judge_tone" in note for note in tables.notes)
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high", "scale"),
+    [
+        (["Anna (1-5)", "Ben (1-5)", "gpt-4o (1-5)"], 2, 4, (1, 5)),
+        (["human [0-10]", "llm [0-10]"], 3, 8, (0, 10)),
+        (["human", "gpt-4o"], 2, 4, (1, 5)),  # the judge gave 1 and 5
+    ],
+)
+def test_scale_is_that_of_the_headers_or_holds_the_judges_scores(
+    tmp_path: Path, header: list[str], low: int, high: int, scale: tuple[int, int]
+) -> None:
+    rows = [
+        [i, *(low + (n + k) % (high - low + 1) for k in range(len(header) - 1)), JUDGE[i]]
+        for n, i in FEW
+    ]
+
+    tables = read(tmp_path, "a.csv", table(["item", *header], *rows))
+
+    assert (tables.questions[0].scale.low, tables.questions[0].scale.high) == scale
+    assert len(tables.scores) == len(ITEMS)
+    assert not tables.doubts
+
+
+def test_words_of_which_one_means_no_are_a_scale(tmp_path: Path) -> None:
+    rows = [[i, *(("falsch", "stimmt")[(n + k) % 3 > 0] for k in range(2))] for n, i in FEW]
+
+    tables = read(tmp_path, "a.csv", table(["item", "anna", "ben"], *rows))
+
+    assert set(tables.questions[0].scale.words or ()) == {"falsch", "stimmt"}
 
 
 def test_columns_of_phoenix_without_a_span_are_a_table(tmp_path: Path) -> None:
