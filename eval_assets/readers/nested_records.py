@@ -19,8 +19,16 @@ import numpy as np
 from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats.contents import table_of_rows
-from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import Who, is_rating_word, names_judge, names_model, who
+from eval_assets.readers.formats.table import FileColumn, plain
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    is_first_name,
+    is_rating_word,
+    names_judge,
+    names_model,
+    who,
+)
 from eval_assets.readers.values import number_in, order_of
 
 Path = tuple[str, ...]
@@ -429,20 +437,24 @@ def _chosen(
 def with_lists_unfolded(table: CodedTable) -> CodedTable:
     """Return the table with a row for each part of the lists that cells hold as text.
 
-    Texts of several columns that split into as many parts in every row are lists, too.
+    Texts of several columns that split into as many parts in every row are lists, too, and so are
+    numbered columns of raters beside those of their ratings.
     """
     lists = {
         column.name: parts for column in table.columns if (parts := _lists_in(column)) is not None
     } or _split_alike(table)
-    if not lists:
+    numbered = {} if lists else _numbered_raters(table)
+    if not (lists or numbered):
         return table
+    of_lists = {column.name for columns in numbered.values() for column in columns}
     level = max(column.level for column in table.columns)
     rows: list[Row] = []
     for row, line in enumerate(table.lines):
-        cells: Row = {_LINE: line}
+        cells: Row = {(name,): [of.text(row) for of in parts] for name, parts in numbered.items()}
+        cells[_LINE] = line
         for column in table.columns:
             code = int(column.codes[row])
-            if code >= 0:
+            if code >= 0 and column.name not in of_lists:
                 cells[(column.name,)] = lists.get(column.name, column.values)[code]
         rows.append(cells)
     levels: dict[Path, int] = {(column.name,): column.level for column in table.columns}
@@ -451,6 +463,13 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
     for column in (column for part in unfolded for column in part.columns):
         column.origin = column.origin or origin.get(column.name)
     longest = max(unfolded, key=lambda of: (len(of), len(of.columns)), default=table)
+    parts = [of for of in longest.columns if of.level > level and of.can_rate]
+    ordered = [of for of in table.columns if of.can_rate and (of.kind is Kind.NUMBER or of.order)]
+    if any(of.who is Who.HUMAN for of in ordered) and not any(
+        of.may_be(Role.RATING) or of.who in (Who.HUMAN, Who.JUDGE) or is_first_name(of.name)
+        for of in parts
+    ):
+        return table  # the lists are a log, and ratings of people stand beside them
     return replace(
         with_choices(longest),
         sheet=table.sheet,
@@ -458,6 +477,36 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
         bad_rows=table.bad_rows,
         notes=table.notes,
     )
+
+
+_NUMBERED = re.compile(r"(.*?)(\d+)(\D*)")
+
+
+def _numbered_raters(table: CodedTable) -> dict[str, list[CodedColumn]]:
+    """Return columns as rater 1, score 1, rater 2 and score 2 by their names without a number.
+
+    A column of a rater names several, and no ratings.
+    """
+    parts: dict[str, dict[str, CodedColumn]] = defaultdict(dict)
+    for column in table.columns:
+        if match := _NUMBERED.fullmatch(plain(column.name)):
+            parts[re.sub("_+", "_", f"{match[1]}_{match[3]}").strip("_")][match[2]] = column
+    groups = {stem: of for stem, of in parts.items() if len(of) > 1}
+    for stem, raters in groups.items():
+        columns, names = [*raters.values()], {v for of in raters.values() for v in of.values}
+        of_raters = {s: [*of.values()] for s, of in groups.items() if [*of] == [*raters]}
+        rated = [c for s, of in of_raters.items() if s != stem for c in of if c.can_rate]
+        are_names = all(
+            of.kind is Kind.WORD
+            and of.order is None
+            and of.may_be(Role.RATER)
+            and not of.may_be(Role.RATING)
+            for of in columns
+        ) and not any(names.intersection(of.values) for of in rated)
+        is_rating = any(of.may_be(Role.RATING) or of.who.is_human for of in rated)
+        if are_names and is_rating and len(names) > 1:
+            return of_raters
+    return {}
 
 
 def _lists_in(column: CodedColumn) -> list[Any] | None:

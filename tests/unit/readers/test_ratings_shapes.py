@@ -1525,3 +1525,45 @@ def test_columns_that_no_row_fills_together_are_no_votes(tmp_path: Path) -> None
         rows.append([item, *(of(item, rater) for rater in RATERS), *halves])
 
     assert one_question(read(tmp_path, "r.csv", csv_of(rows))) >= EXPECTED
+
+
+LONG_TEXTS = {
+    item: f"The agent explains to {item} at some length how to return an order" for item in ITEMS
+}
+
+
+def long_of(*columns: tuple[str, Callable[[str, str, int], object]]) -> str:
+    """Return a table with a row for each rating: its item and rater, and further columns."""
+    rows: Rows = [["item", "rater", *(name for name, _ in columns)]]
+    for n, item in enumerate(ITEMS):
+        rows += [[item, r, *(cell(item, r, n) for _, cell in columns)] for r in RATERS]
+    return csv_of(rows)
+
+
+def jsonl_of(records: Sequence[object]) -> str:
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+@pytest.mark.parametrize("names", [("Reviewer {}", "Score {}"), ("annotator{}", "human{}")])
+def test_numbered_raters_gave_the_ratings_with_their_number(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
+    headers = [name.format(k) for k in (1, 2) for name in names]
+    rows: Rows = [["item", *headers]]
+    pairs = [(item, RATERS[n % 3], RATERS[(n + 1) % 3]) for n, item in enumerate(ITEMS)]
+    rows += [[item, a, of(item, a), b, of(item, b)] for item, a, b in pairs]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert one_question(ratings) == {(item, r, of(item, r)) for item, *two in pairs for r in two}
+
+
+def test_calls_of_a_program_in_cells_are_no_ratings(tmp_path: Path) -> None:
+    rows: Rows = [["record_id", "Relevance", "Relevance_calls", "Human Feedback"]]
+    for n, item in enumerate(ITEMS):
+        calls = "\"[{'args': {'prompt': 'x'}, 'ret': 0.6}, {'args': {}, 'ret': 0.5}]\""
+        rows.append([f"r{n}", of(item, "Anna"), calls, of(item, "Ben")])
+
+    message = refusal(tmp_path, "records.csv", csv_of(rows))
+
+    assert "--rater 'Human Feedback' --judge Relevance" in message
