@@ -84,6 +84,7 @@ _NOT_OF_ROLE = {
     Role.RATING: _IDENTIFIER,
     Role.RATER: _OF_PERSON,
     Role.ITEM: _OF_STUDY,
+    Role.TEXT: _ID,  # comment_id
     Role.FLAG: re.compile(r"_by$"),  # labelled_by
 }
 """Endings of headers that have the name of a role, and another one."""

@@ -37,6 +37,7 @@ from eval_assets.readers.names import (
 )
 from eval_assets.readers.readings.table_reading import (
     OF_ITEM,
+    UNLIKE,
     Choices,
     RatedColumn,
     Reading,
@@ -66,6 +67,7 @@ _METRIC = re.compile(r"criteria|rubric|g-eval|exact.?match|autorater|model-grade
 """Names of what grades by itself."""
 
 _DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
+_ATTRIBUTES = (*_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME)
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,7 +346,8 @@ class _RatingRows:
         return holds_judges(self.rater.name) and Who.HUMAN not in kinds
 
     def _likelihood(self, reading: Reading, per_item: float) -> float:
-        first = reading.rated[0].column
+        first, rated = reading.rated[0].column, [of.column for of in reading.rated]
+        n_people = sum(of.who is Who.HUMAN or is_first_name(of.name) for of in rated)
         return float(
             4
             + 2 * self.is_named
@@ -357,7 +360,7 @@ class _RatingRows:
             - 0.5 * (self.rater.origin is Origin.FILE)
             + 0.3 * self.level
             + 0.3 * (first.n_distinct > 1)
-            - 3 * (not self.level and sum(of.column.who.is_human for of in reading.rated) > 1)
+            - 3 * (not self.level and n_people > 1)
         )
 
     def _add_forks(self, reading: Reading) -> None:
@@ -593,9 +596,7 @@ class _RatingRows:
             self.not_read[column.name] = reason
             self.notes += [f"not read: {column.name}, {reason}"] * (reason == _UNSTABLE)
             is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)
-            of_item = reason == OF_ITEM and not column.may_be(
-                *_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME
-            )
+            of_item = reason == OF_ITEM and not column.may_be(*_ATTRIBUTES)
             if of_item or (reason == _OF_RATER and is_answered):
                 attributes.append(column)
             elif reason == _MEASUREMENT:
@@ -619,12 +620,19 @@ class _RatingRows:
         peers = [c for c in self.candidates if c is not column]
         is_constant = per_item == 1 or share_constant(column, unit) == 1
         is_rating = column.may_be(Role.RATING)
+        varied = [
+            of
+            for of in (peers if is_constant and is_rating else ())
+            if not of.may_be(*_ATTRIBUTES) and share_constant(of, unit) < 1
+        ]
         is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
+        is_only_rating &= len(varied) < 2
         are_scores = all(of.who is Who.JUDGE for of in peers)
         is_score = column.who is Who.JUDGE and not are_scores
         is_of_item = is_constant and (is_score or (per_item > _REPEATED and not is_only_rating))
-        is_unordered = column.kind is Kind.WORD and column.order is None
-        is_item = column.may_be(Role.ITEM) and not is_rating and is_unordered
+        is_flag = column.may_be(Role.FLAG) and not any(
+            {*column.values} == {*of.values} for of in peers if of.n_distinct > 2
+        )
         by_name = "an attribute by its name"
         reasons = (
             ("one value", column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
@@ -635,11 +643,11 @@ class _RatingRows:
                 _OF_RATER,
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
-            (_MEASUREMENT, column.may_be(Role.MEASURE, Role.FLAG, Role.TIME)),
+            (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (by_name, column.may_be(Role.TURN) and not is_rating),
             ("a summary by its name", column.may_be(Role.SUMMARY) and not is_rating),
-            (by_name, column.may_be(Role.SYSTEM) or is_item),
+            (by_name, column.may_be(Role.SYSTEM) or names_id(column.name)),
         )
         return next((reason for reason, applies in reasons if applies), None)
 
@@ -654,10 +662,12 @@ class _RatingRows:
         unordered = [
             c
             for c in rated
-            if c.kind is Kind.WORD and c.order is None and not c.may_be(Role.RATING)
+            if c.kind is Kind.WORD
+            and c.order is None
+            and not (c.may_be(Role.RATING) or "?" in c.name)
         ]
         if len(unordered) < len(rated):
-            self.not_read |= {c.name: "words without an order, beside ratings" for c in unordered}
+            self.not_read |= {c.name: UNLIKE for c in unordered}
             rated = [column for column in rated if column not in unordered]
         return self._without_strangers(rated)
 

@@ -159,6 +159,8 @@ def test_a_grid_without_names_is_rated_by_its_rows(tmp_path: Path) -> None:
         ("no", "partially", 3),
         ("rarely", "always", 5),
         ("1 - poor", "2 - good", 2),
+        ("rot", "grün", 3),
+        ("Mee oneens", "Helemaal mee eens", 5),
     ],
 )
 def test_words_in_which_surveys_ask_have_a_known_order(

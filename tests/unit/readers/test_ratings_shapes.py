@@ -1544,6 +1544,43 @@ def jsonl_of(records: Sequence[object]) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
+def test_question_about_an_item_is_a_question_and_no_item(tmp_path: Path) -> None:
+    words = ("Not clear at all", "Somewhat clear", "Very clear")
+    content = long_of(
+        ("How clear is the summary?", lambda item, r, _: words[of(item, r) % 3]),
+        ("Is it correct?", lambda item, r, _: ("No", "Yes")[of(item, r) > 2]),
+    )
+
+    ratings = read(tmp_path, "form.csv", content)
+
+    assert {q.id for q in ratings.questions} == {"How clear is the summary?", "Is it correct?"}
+
+
+def test_words_of_raters_beside_their_ratings_are_named_on_the_screen(tmp_path: Path) -> None:
+    kinds = ("billing", "shipping", "account")
+    content = long_of(
+        ("score", lambda item, r, _: of(item, r)),
+        ("complaint", lambda item, r, n: kinds[(of(item, r) + n) % 3]),
+    )
+
+    assert any("not read: complaint" in note for note in read(tmp_path, "r.csv", content).notes)
+
+
+def test_criteria_that_could_be_names_stand_beside_a_column_of_raters(tmp_path: Path) -> None:
+    workers = dict(zip(RATERS, (10801, 10802, 10803), strict=True))
+    criteria = ("respect", "insult", "status")
+    rows: Rows = [["comment_id", "annotator_id", *criteria, "hate_score", "annotator_severity"]]
+    for n, item in enumerate(ITEMS):
+        for k, rater in enumerate(RATERS):
+            values = [f"{(of(item, rater) + j * n) % 5}.0" for j in range(3)]
+            rows.append([item, workers[rater], *values, f"{n / 7:.2f}", f"{k / 3:.2f}"])
+
+    ratings = read(tmp_path, "hate.csv", csv_of(rows))
+
+    assert set(raters(ratings)) == set(map(str, workers.values()))
+    assert {q.id for q in ratings.questions} == set(criteria)
+
+
 @pytest.mark.parametrize("names", [("Reviewer {}", "Score {}"), ("annotator{}", "human{}")])
 def test_numbered_raters_gave_the_ratings_with_their_number(
     tmp_path: Path, names: tuple[str, str]
