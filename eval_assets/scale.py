@@ -79,8 +79,8 @@ class Scale:
 
         Args:
             text: `binary`, `likert5`, `1-5`, `0-1:0.1` (steps of 0.1), `0-1:any` (every number
-                between), or its values with commas between them: words, worst first, or numbers
-                in equal steps.
+                between), or its values with commas between them, worst first: words, codes, or
+                numbers in equal steps.
 
         Raises:
             ValueError: If the text is none of these, or the scale makes no sense.
@@ -90,6 +90,8 @@ class Scale:
             ((1.0, 2.0, 3.0, 4.0), None)
             >>> Scale.parse("bad,fair,good").high, Scale.parse("1,3,5").values
             (2.0, (1.0, 3.0, 5.0))
+            >>> Scale.parse("1,0,2").words
+            ('1', '0', '2')
         """
         if text.strip().lower() in _NAMED:
             return cls.from_steps(**_NAMED[text.strip().lower()])
@@ -105,6 +107,8 @@ class Scale:
         if not all(re.fullmatch(_NUMBER, word) for word in words):
             return cls.from_words(*words)
         numbers = tuple(map(float, words))
+        if [*numbers] not in (sorted(numbers), sorted(numbers, reverse=True)):  # codes of votes
+            return cls.from_words(*words)
         scale = cls.from_steps(low=numbers[0], high=numbers[-1], step=numbers[1] - numbers[0])
         if scale.values != numbers:
             raise ValueError(f"{text} does not rise in equal steps")

@@ -22,6 +22,7 @@ from eval_assets.readers.readings.table_reading import (
     Reading,
     names_file,
     option_text,
+    responses_side_by_side,
 )
 from eval_assets.readers.values import (
     ABSENT,
@@ -48,6 +49,8 @@ _MOST_UNDECIDED = 0.2
 
 _CLASSES = 2
 _HIGHEST_STEP = 100
+_VOTES = Scale.from_steps(low=0, high=2)
+"""Codes of votes on two responses, if they stand beside these."""
 
 
 @dataclass
@@ -317,7 +320,11 @@ def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
         rated_cells = cells.take(basis)
         spelled = rated_cells.spellings()
         scale = _scale_in(ratings.rows["column"][basis].unique(), rated_cells)
-        scale = scale or likely_scale(rated_cells, level=level)
+        is_open, scale = scale is None, scale or likely_scale(rated_cells, level=level)
+        if is_open and scale == _VOTES and responses_side_by_side(ratings.table):
+            scale = Scale.from_words("1", "0", "2")
+            option = option_text(ratings.table, "scale", "0-2")
+            ratings.notes.append(f"0 read as a tie between 1 and 2. Otherwise: {option}")
         if scale is not None and scale.words is not None:
             scale = Scale.from_words(*(spelled.get(word, word) for word in scale.words))
         if scale is None:

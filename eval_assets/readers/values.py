@@ -150,10 +150,12 @@ class RatingCells:
             values = np.where(is_boolean > 0, np.nan, values)
         if scale.words is None or scale.values is None:
             return values
-        named = {w.casefold(): value for w, value in zip(scale.words, scale.values, strict=True)}
+        spelled = [canonical_number(word.casefold()) for word in scale.words]
+        named = dict(zip(spelled, scale.values, strict=True))
         texts = ((text or "").strip().casefold() for text in self.texts.values)
-        words = np.array([named.get(text, np.nan) for text in texts])
-        return np.where(np.isnan(words), values, words)
+        words = np.array([named.get(canonical_number(text), np.nan) for text in texts])
+        are_codes = all(_NUMBER.fullmatch(word or "") for word in spelled)
+        return words if are_codes else np.where(np.isnan(words), values, words)
 
 
 def number_in(cell: str | None) -> float:

@@ -465,9 +465,12 @@ class ItemRows:
             ]
 
     def _models(self) -> list[str]:
-        """Return the models that columns of one value call the judge, as all do in its file."""
-        return [
-            column.values[0]
+        """Return the models that columns of one value call the judge, as all do in its file.
+
+        Beside those in a list of scores, that of an object above may be the system.
+        """
+        columns = [
+            column
             for column in self.columns
             if len(column.values) == 1
             and (
@@ -478,6 +481,8 @@ class ItemRows:
                 and who(column.values[0]) is not Who.HUMAN
             )
         ]
+        level = max((column.level for column in columns), default=0)
+        return [column.values[0] for column in columns if column.level == level]
 
     def _crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
         """Return columns of which each combines a rater with a question; empty if they do not."""
@@ -729,7 +734,8 @@ def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
         is_key = column.origin is Origin.KEY and share_of_criteria(column.values) > 0.5
         n_items = n_distinct(combined([other for other in items if other is not column]))
         is_full = n_distinct(combined(items)) == n_items * len(column.values)
-        is_named = column.may_be(Role.QUESTION) and not column.may_be(Role.ITEM)
+        stem = plain(column.name).removesuffix("_name")
+        is_named = may_be(stem, Role.QUESTION) and not may_be(stem, Role.ITEM)
         if is_key or (is_named and is_full and len(column.values) < n_items):
             return column
     return None

@@ -42,6 +42,7 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     deepest_level,
+    responses_side_by_side,
 )
 from eval_assets.readers.words import lines_of
 from eval_assets.wording import listed
@@ -121,13 +122,24 @@ def _may_name_raters(
     names_judges = column.level and any(who(of) is Who.JUDGE for of in column.values[:50])
     is_described = column.may_be(*_DESCRIBES) and not names_judges  # as a type of feedback may
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
-    # The parts of a list are responses, or have raters, if a field beside it names these.
-    is_of_systems = column.origin is Origin.POSITION and any(
-        of.level == column.level
-        and of.n_distinct > 1
-        and (of.may_be(Role.SYSTEM) or (of.n_distinct >= column.n_distinct and _holds_raters(of)))
-        for of in table.columns
-        if of is not column
+    # The parts of a list are no raters if a field beside it says what they are, or two texts do.
+    is_of_systems = column.origin is Origin.POSITION and (
+        any(
+            of.level == column.level
+            and of.n_distinct > 1
+            and (
+                of.may_be(Role.SYSTEM)
+                or _names_parts(of, column)
+                or (of.n_distinct >= column.n_distinct and _holds_raters(of))
+            )
+            for of in table.columns
+            if of is not column
+        )
+        or (
+            column.n_distinct == 2
+            and any(of.n_distinct > 3 for of in ratings)
+            and responses_side_by_side(table)
+        )
     )
     if no_names or is_of_systems or _stands_beside_people(column, ratings):
         return False
@@ -146,6 +158,12 @@ def _may_name_raters(
         or (column.n_distinct == 1 and not is_known)
     )
     return not (no_raters or _is_rated(table, column, ratings))
+
+
+def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
+    """Return whether a column calls the parts of all lists by the same names, as of metrics."""
+    is_alike = column.n_distinct == position.n_distinct and column.may_be(Role.QUESTION)
+    return is_alike and n_distinct(combined([column, position])) == column.n_distinct
 
 
 def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:

@@ -19,6 +19,7 @@ from eval_assets.readers.columns import (
     combined,
     n_distinct,
 )
+from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, owner_and_field
 from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import ReadOptions
@@ -363,6 +364,18 @@ def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:
         for of, c in zip(words, (column, other), strict=True)
     ]
     return bool((passes[0] == passes[1]).all())
+
+
+_SIDE = re.compile(r"((?<!\d)1|(?<![^\W_])(?:a|first|left))(?![^\W_])")
+_OTHER_SIDES = {"1": "2", "a": "b", "first": "second", "left": "right"}
+
+
+def responses_side_by_side(table: CodedTable) -> bool:
+    """Return whether a table has two columns of texts that only their side tells apart."""
+    names = {plain(of.name) for of in table.columns if of.kind is Kind.TEXT}
+    return any(
+        _SIDE.sub(lambda side: _OTHER_SIDES[side[1]], name) in names - {name} for name in names
+    )
 
 
 def deepest_level(columns: Sequence[CodedColumn]) -> int:

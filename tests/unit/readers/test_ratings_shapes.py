@@ -1581,6 +1581,61 @@ def test_criteria_that_could_be_names_stand_beside_a_column_of_raters(tmp_path: 
     assert {q.id for q in ratings.questions} == set(criteria)
 
 
+@pytest.mark.parametrize("end", ["", ".0"])
+def test_tie_of_votes_on_two_responses_lies_between_them(tmp_path: Path, end: str) -> None:
+    rows: Rows = [["item", "response1", "response2", *RATERS]]
+    for item in ITEMS:
+        texts = [f"{LONG_TEXTS[item]} {k}" for k in (1, 2)]
+        rows.append([item, *texts, *(f"{of(item, rater) % 3}{end}" for rater in RATERS)])
+
+    ratings = read(tmp_path, "votes.csv", csv_of(rows))
+
+    place = {1: 0, 0: 1, 2: 2}
+    assert one_question(ratings) == {
+        (item, rater, place[of(item, rater) % 3]) for item in ITEMS for rater in RATERS
+    }
+    assert any("0 read as a tie between 1 and 2" in note for note in ratings.notes)
+    assert ratings.questions[0].scale == Scale.parse("1,0,2")
+
+
+def test_list_of_scores_of_two_responses_holds_no_raters(tmp_path: Path) -> None:
+    records = [
+        {
+            "question_id": n,
+            "answer1_body": LONG_TEXTS[item],
+            "answer2_body": f"{LONG_TEXTS[item]} again",
+            "score": [of(item, "Anna"), of(item, "Ben")],
+        }
+        for n, item in enumerate(ITEMS)
+    ]
+
+    assert "no column says who gave" in refusal(tmp_path, "pairs.jsonl", jsonl_of(records))
+
+
+def test_metrics_in_a_list_are_questions_to_the_model_beside_them(tmp_path: Path) -> None:
+    records = [
+        {
+            "scores": [
+                {
+                    "metricName": metric,
+                    "result": of(item, rater) / 5,
+                    "evaluatorDetails": [{"modelIdentifier": "amazon.nova-pro-v1:0"}],
+                }
+                for metric, rater in (("Helpfulness", "Anna"), ("Correctness", "Ben"))
+            ],
+            "inputRecord": {"prompt": LONG_TEXTS[item]},
+            "modelResponses": [{"modelIdentifier": "anthropic.claude-v2"}],
+        }
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "output.jsonl", jsonl_of(records))
+
+    assert set(ratings.scores["judge"]) == {"amazon.nova-pro-v1:0"}
+    assert set(ratings.scores["question"]) == {"Helpfulness", "Correctness"}
+    assert len(ratings.items) == len(ITEMS)
+
+
 @pytest.mark.parametrize("names", [("Reviewer {}", "Score {}"), ("annotator{}", "human{}")])
 def test_numbered_raters_gave_the_ratings_with_their_number(
     tmp_path: Path, names: tuple[str, str]
