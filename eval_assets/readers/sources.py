@@ -44,7 +44,7 @@ _ALIKE = 0.8
 
 _SUMMARY_ROW = re.compile(
     r"((grand )?totals?|mean|average|avg|median|sd|std|st\.? ?dev|sum|count|summe|mittelwert"
-    r"|durchschnitt|gesamt)\.?",
+    r"|durchschnitt|gesamt|(\S+ )?(kappa|alpha|agreement|correlation|icc))\.?",
     re.IGNORECASE,
 )
 _FULL = 0.67
@@ -164,7 +164,7 @@ def _without_summary_rows(table: CodedTable) -> CodedTable:
     rows = np.arange(n_kept)
     return replace(
         table,
-        columns=[column.take(rows) for column in table.columns],
+        columns=[CodedColumn.of(of.name, of.take(rows).texts().tolist()) for of in table.columns],
         files=table.files.take(rows),
         lines=table.lines[:n_kept],
         notes=(*table.notes, note),

@@ -38,6 +38,7 @@ from eval_assets.readers.names import (
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import (
+    REFERENCE,
     UNLIKE,
     Choices,
     RatedColumn,
@@ -206,6 +207,8 @@ class ItemRows:
         """Return why a column of values that could be ratings holds none; None if it may."""
         name, kind, value = plain(column.name), self.who_is(column), column.values[0]
         is_rating, is_word = column.may_be(Role.RATING), column.kind is Kind.WORD
+        field = owner_and_field(column.name)[1]
+        is_own_rating = may_be(field, Role.RATING)
         is_rater, is_judge = self._is_person(column), kind is Who.JUDGE
         is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
         is_run = column.may_be(Role.RUN) and not _RUN.match(column.name)
@@ -214,6 +217,7 @@ class ItemRows:
         peers = [other for other in candidates if other is not column]
         # A person may be called Max: the values decide.
         is_named = (is_rater or _may_be_name(column)) and not _NO_REFERENCE.search(name)
+        is_unordered = is_word and column.order is None and not is_rating
         is_of_peers = column.name.startswith("column ") or not (is_rater or is_judge)
         is_other = is_word and not any(value in other.values for other in peers)
         owned = [of for of in peers if self._is_person(of) or self.who_is(of) is Who.JUDGE]
@@ -223,7 +227,7 @@ class ItemRows:
             "an identifier or attribute by its name": names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
             "a measurement or attribute by its name": is_measured
-            and not (is_rating or is_shared or _NUMBERED_RATER.match(name)),
+            and not (is_own_rating or is_shared or _NUMBERED_RATER.match(name)),
             "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
             "not a rating by its name": _STATISTIC.search(name),
             "a flag by its name": (
@@ -231,14 +235,17 @@ class ItemRows:
                 and (is_word or is_constant)
                 and not any(self._is_pair(column, of) for of in peers)
             )
-            or (column.who is Who.PERSON and [*map(str.casefold, column.values)] in _NEVER),
+            or (
+                who(field) in (Who.PERSON, Who.UNKNOWN)
+                and [*map(str.casefold, column.values)] in _NEVER
+            ),
             "an attribute by its name": column.may_be(Role.SYSTEM) and not (is_judge or is_shared),
             "what was asked, by its name": column.may_be(Role.QUESTION)
             and not (is_rating or column.order)
             and is_word,
             "free text by its name": column.may_be(Role.TEXT),
             "one value": is_constant
-            and any(other.n_distinct > 1 for other in peers)
+            and (any(other.n_distinct > 1 for other in peers) or is_unordered)
             and (is_of_peers or is_other),
         }
         return next((reason for reason, applies in reasons.items() if applies), None)
@@ -358,8 +365,7 @@ class ItemRows:
         rest = [column for column in people if column not in aside]
         if not any(map(self._is_person, rest)) or crossed_parts([c.name for c in people]):
             return people
-        reason = "a reference or a summary beside the ratings of people"
-        self.not_read |= {column.name: reason for column in aside}
+        self.not_read |= {column.name: REFERENCE for column in aside}
         return rest
 
     def _without_computed(self, people: list[CodedColumn]) -> list[CodedColumn]:
@@ -572,7 +578,7 @@ class ItemRows:
         is_person, is_rating = self._is_person(column), column.may_be(Role.RATING)
         is_human = self.who_is(column) is Who.HUMAN
         is_named = options.rater or options.judge or judges
-        judge = None if is_named else self.table.judge
+        judge = None if is_named or is_human else self.table.judge
         rater = name if (is_person or _may_be_name(column)) and not is_rating_word(name) else ""
         reading.rated = [RatedColumn(column, judge or rater, name, is_judge=judge is not None)]
         reading.likelihood = 3.0 + is_rating + is_human
@@ -606,7 +612,7 @@ class ItemRows:
         are_proper = not words and all(map(str.istitle, names.values()))
         are_proper &= not any(column.name[:1].isupper() for column in reading.items)
         if len(people) > 1 and not are_proper:
-            columns = {"rating": people, "judge": judges}
+            columns = {"rating": rated, "judge": judges}
             changed = {of: tuple(c.name for c in named) for of, named in columns.items() if named}
             reading.forks.append(
                 (f"{listed_briefly([c.name for c in people])} are raters", changed)
@@ -652,9 +658,9 @@ class ItemRows:
         remedy = f"If they are raters, pass {option('rater', rated)}{rest}; if "
         people = [column for column in rated if self.who_is(column) is Who.HUMAN]
         unknown = [column for column in rated if column not in people]
-        if people and len(unknown) == 1:
-            remedy += f"{unknown[0].name} is of a judge, pass {option('rater', people)} "
-            remedy += option("judge", [*unknown, *judges])
+        if people and unknown:
+            remedy += f"a judge gave {listed_briefly([column.name for column in unknown])}, pass "
+            remedy += f"{option('rater', people)} {option('judge', [*unknown, *judges])}"
         else:
             remedy += f"one person rated all, pass {option('rating', rated)}{rest}"
         if len(items) == 1 and share_of_people(items[0].values[:50]) > 0.5:
@@ -756,6 +762,7 @@ def item_columns(
         for column in columns
         if column.origin is not Origin.POSITION
         and column.kind not in (Kind.TIME, Kind.EMPTY)
+        and (column.kind is not Kind.NUMBER or column.is_whole or names_id(column.name))
         and (len(column.values) > 1 or len(table) == 1)
         and not (
             column.may_be(Role.TEXT)

@@ -180,10 +180,11 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
         return True
     # Raters are not called like ratings.
     folded = {name.casefold() for name in names}
+    words_of_peers = [{word.casefold() for word in other.rating_words} for other in peers]
     is_score = any(names_judge(of.name) for of in (column, *peers))
     is_score &= any(c.n_distinct == len(table) for c in table.columns)
     return (is_score or not is_number) and any(
-        folded == {word.casefold() for word in other.rating_words} for other in peers
+        2 * len(folded & of) > max(len(folded), len(of)) for of in words_of_peers
     )
 
 

@@ -43,6 +43,7 @@ _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 
 OF_ITEM = "equal for all raters of an item: an attribute"
 METRIC = "computed by a program"
+REFERENCE = "a reference or a summary beside the ratings of people"
 UNLIKE = "values of another kind than the ratings"
 """Why a column is not read that may well hold ratings."""
 
@@ -339,8 +340,9 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
     """Return whether two columns say the same row by row; true, 1 and pass do."""
     if not 1 < len(column.values) == len(other.values):
         return False
-    is_same_verdict = column.values != other.values and _is_same_verdict(column, other)
-    if column.values != other.values and not is_same_verdict:
+    words = [[value.casefold() for value in of.values] for of in (column, other)]
+    is_same_verdict = words[0] != words[1] and _is_same_verdict(column, other)
+    if words[0] != words[1] and not is_same_verdict:
         return False
     if n_distinct(combined([column, other])) != n_distinct(column.codes):
         return False

@@ -1566,6 +1566,72 @@ def test_words_of_raters_beside_their_ratings_are_named_on_the_screen(tmp_path: 
     assert any("not read: complaint" in note for note in read(tmp_path, "r.csv", content).notes)
 
 
+def test_name_and_value_of_an_answer_are_one_question(tmp_path: Path) -> None:
+    words = ("Bad", "Fair", "Good")
+    records = [
+        {
+            "external_id": item,
+            "labels": [
+                {
+                    "created_by": f"{rater}@corp.example",
+                    "radio_answer": {"name": word, "value": word.lower()},
+                }
+                for rater in RATERS
+                for word in [words[of(item, rater) % 3]]
+            ],
+        }
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "export.ndjson", jsonl_of(records))
+
+    assert len(ratings.ratings) == len(ITEMS) * len(RATERS)
+
+
+def test_criteria_of_one_person_are_all_in_the_other_reading(tmp_path: Path) -> None:
+    criteria = ("cohesion", "syntax", "vocabulary", "grammar")
+    rows: Rows = [["text_id", *criteria]]
+    rows += [[item, *(1 + n * k % 5 for k in range(1, 5))] for n, item in enumerate(ITEMS)]
+
+    ratings = read(tmp_path, "essays.csv", csv_of(rows))
+
+    options = [doubt.option for doubt in ratings.doubts if doubt.option.startswith("--rating")]
+    assert all(criterion in options[0] for criterion in criteria)
+
+
+def test_refusal_says_how_to_name_a_judge_of_several_questions(tmp_path: Path) -> None:
+    rows: Rows = [["query", "coherence/score", "fulfillment/score", "human_coherence"]]
+    rows += [[item, *(of(item, rater) for rater in RATERS)] for item in ITEMS]
+
+    message = refusal(tmp_path, "metrics.csv", csv_of(rows))
+
+    assert "--rater human_coherence --judge coherence/score,fulfillment/score" in message
+
+
+def test_labels_of_people_on_answers_of_the_model_in_the_name_of_the_file(tmp_path: Path) -> None:
+    facts = [
+        {"text": LONG_TEXTS[item], "label": ("NS", "S")[of(item, "Anna") > 2]} for item in ITEMS
+    ]
+    records = [
+        {
+            "topic": f"t{k}",
+            "annotations": [
+                {
+                    "model-facts": [{"text": of["text"]} for of in facts[j : j + 2]],
+                    "human-facts": facts[j : j + 2],
+                }
+                for j in (k, k + 2)
+            ],
+        }
+        for k in range(0, len(facts), 4)
+    ]
+
+    ratings = read(tmp_path, "ChatGPT.jsonl", jsonl_of(records))
+
+    assert len(ratings.ratings) == len(ITEMS)
+    assert ratings.scores.empty
+
+
 def test_criteria_that_could_be_names_stand_beside_a_column_of_raters(tmp_path: Path) -> None:
     workers = dict(zip(RATERS, (10801, 10802, 10803), strict=True))
     criteria = ("respect", "insult", "status")
@@ -1579,6 +1645,42 @@ def test_criteria_that_could_be_names_stand_beside_a_column_of_raters(tmp_path: 
 
     assert set(raters(ratings)) == set(map(str, workers.values()))
     assert {q.id for q in ratings.questions} == set(criteria)
+
+
+def test_statistics_below_the_ratings_are_no_ratings(tmp_path: Path) -> None:
+    words = ("Not relevant", "Relevant")
+    rows: Rows = [["Doc", "Coder 1", "Coder 2", "Agree?"]]
+    for item in ITEMS:
+        a, b = (words[of(item, rater) > 2] for rater in RATERS[:2])
+        rows.append([item, a, b, "NY"[a == b]])
+    rows += [
+        ["", "", "", ""],
+        ["Percent agreement", "85%", "", ""],
+        ["Cohen's kappa", 0.71, "", ""],
+    ]
+
+    ratings = read(tmp_path, "coding.csv", csv_of(rows))
+
+    assert set(raters(ratings)) == {"Coder 1", "Coder 2"}
+    assert len(ratings.ratings) == 2 * len(ITEMS)
+
+
+def test_places_of_marked_spans_are_no_ratings(tmp_path: Path) -> None:
+    records = [
+        {
+            "id": item,
+            "labels": [
+                {"start": 2, "end": 9, "label_type": f"conflict {k}", "due_to_null": False}
+                for k in range(n % 3)
+            ],
+            "quality": "good" if n % 4 else "truncated",
+        }
+        for n, item in enumerate(ITEMS)
+    ]
+
+    ratings = read(tmp_path, "spans.jsonl", jsonl_of(records))
+
+    assert {q.id for q in ratings.questions} == {"quality"}
 
 
 @pytest.mark.parametrize("end", ["", ".0"])
@@ -1636,6 +1738,20 @@ def test_metrics_in_a_list_are_questions_to_the_model_beside_them(tmp_path: Path
     assert len(ratings.items) == len(ITEMS)
 
 
+def test_file_of_reference_labels_is_no_rater_beside_raters(tmp_path: Path) -> None:
+    rows: Rows = [["worker", "task", "label"]]
+    rows += [[rater, item, of(item, rater)] for item in ITEMS for rater in RATERS]
+    gold: Rows = [["task", "label"], *([item, of(item, "Ben")] for item in ITEMS[:8])]
+    files = {"labels.csv": rows, "gt.csv": gold}
+    for name, content in files.items():
+        (tmp_path / name).write_text(csv_of(content))
+
+    ratings = read_ratings([tmp_path / name for name in files], ReadOptions())
+
+    assert set(raters(ratings)) == set(RATERS)
+    assert any("not read: gt.csv" in note for note in ratings.notes)
+
+
 @pytest.mark.parametrize("names", [("Reviewer {}", "Score {}"), ("annotator{}", "human{}")])
 def test_numbered_raters_gave_the_ratings_with_their_number(
     tmp_path: Path, names: tuple[str, str]
@@ -1659,3 +1775,14 @@ def test_calls_of_a_program_in_cells_are_no_ratings(tmp_path: Path) -> None:
     message = refusal(tmp_path, "records.csv", csv_of(rows))
 
     assert "--rater 'Human Feedback' --judge Relevance" in message
+
+
+def test_decimals_name_no_items(tmp_path: Path) -> None:
+    records = [
+        {"source": LONG_TEXTS[item], "quality": of(item, "Anna"), "confidence": 0.5 + n / 40}
+        for n, item in enumerate(ITEMS)
+    ]
+
+    ratings = read(tmp_path, "output.jsonl", jsonl_of(records))
+
+    assert ratings.columns["item"] == ("source",)
