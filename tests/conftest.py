@@ -11,11 +11,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from filelock import FileLock
 from hypothesis import settings
 
+from eval_assets.assets.dagster_internals import migrations_read_once
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
 from tests.program_server import start_programs
@@ -42,22 +41,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def migrations_read_once() -> Iterator[None]:
-    """Let Dagster's new stores share what alembic reads of their migrations.
-
-    Each store reads all of them, which takes longer than many a run in the tests.
-    """
-    from_config = ScriptDirectory.from_config
-    by_location: dict[str | None, ScriptDirectory] = {}
-
-    def read_once(config: Config) -> ScriptDirectory:
-        location = config.get_main_option("script_location")
-        if location not in by_location:
-            by_location[location] = from_config(config)
-        return by_location[location]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScriptDirectory, "from_config", read_once)
+def stores_with_read_migrations() -> Iterator[None]:
+    """Let all of Dagster's stores share their migrations, as those of one run do."""
+    with migrations_read_once():
         yield
 
 

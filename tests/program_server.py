@@ -18,6 +18,7 @@ from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import wait
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
@@ -120,7 +121,9 @@ def _command(
 def _import_all() -> None:
     """Import the commands, and what they import while they run."""
     import click
+    import dagster as dg
 
+    from eval_assets.assets.dagster_internals import migrations_read_once
     from eval_assets.cli.main import program
 
     for name in (
@@ -156,6 +159,8 @@ def _import_all() -> None:
     context = click.Context(program)
     for name in program.list_commands(context):
         program.get_command(context, name)
+    with TemporaryDirectory() as records, migrations_read_once():
+        dg.DagsterInstance.local_temp(records).dispose()
     gc.collect()
     gc.freeze()
 
