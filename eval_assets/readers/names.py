@@ -70,7 +70,7 @@ _ID = re.compile(
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
     r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level"
-    r"|hours|years|experience)$"
+    r"|hours|years|experience|ip)$"
 )
 """How headers end that tell something of a rater, as user_language does."""
 

@@ -181,6 +181,7 @@ def _filled_down(table: CodedTable) -> CodedTable:
             and column.has_cell[0]
             and n_blank >= max(_FEWEST_MERGED, (1 - _FULL) * len(table))
             and may_be(column.name, Role.ITEM, Role.RATER, Role.SYSTEM)
+            and not may_be(column.name, Role.TEXT)
             and (column.kind is not Kind.NUMBER or _is_above_blanks(column))
             and (not may_be(column.name, Role.RATER) or n_blank >= column.n_cells)
         )

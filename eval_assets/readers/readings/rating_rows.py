@@ -112,7 +112,18 @@ def _rater_candidates(
         if not choices.takes(column) and _may_name_raters(table, column, ratings)
     ]
     scored.sort(key=lambda of: (-of[0], len(of[1].values)))
-    return [column for score, column in scored if score > -1][:_MOST_CANDIDATES]
+    likely = [column for score, column in scored if score > -1]
+    return [of for of in likely if not _tells_of_raters(of, likely)][:_MOST_CANDIDATES]
+
+
+def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
+    """Return whether a column is equal in all ratings by each of more raters, as their politics."""
+    return column.may_be(Role.RATER) and any(
+        of.may_be(Role.RATER)
+        and column.n_distinct < of.n_distinct < of.n_cells / 2
+        and share_constant(column, of.codes) == 1
+        for of in candidates
+    )
 
 
 def _may_name_raters(
@@ -248,7 +259,9 @@ class _RatingRows:
 
     @cached_property
     def level(self) -> int:
-        return deepest_level(self.columns)
+        """Return the level of the ratings: that of the raters, or of the list that names them."""
+        above = deepest_level([of for of in self.columns if of is not self.rater])
+        return above or deepest_level(self.columns)
 
     @cached_property
     def is_named(self) -> bool:
@@ -613,7 +626,9 @@ class _RatingRows:
                 rated.append(column)
                 continue
             self.not_read[column.name] = reason
-            self.notes += [f"not read: {column.name}, {reason}"] * (reason == _UNSTABLE)
+            is_system = reason == _BY_NAME and column.may_be(Role.SYSTEM)
+            may_rate = is_system and (column.kind is Kind.NUMBER or column.order is not None)
+            self.notes += [f"not read: {column.name}, {reason}"] * (reason == _UNSTABLE or may_rate)
             is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)
             of_item = reason == OF_ITEM and not column.may_be(*_ATTRIBUTES)
             if of_item or (reason == _OF_RATER and is_answered):
@@ -649,10 +664,8 @@ class _RatingRows:
         are_scores = all(of.who is Who.JUDGE for of in peers)
         is_score = column.who is Who.JUDGE and not are_scores
         is_of_item = is_constant and (is_score or (per_item > _REPEATED and not is_only_rating))
-        is_flag = column.may_be(Role.FLAG) and not any(
-            {*column.values} == {*of.values} for of in peers if of.n_distinct > 2
-        )
-        by_name = "an attribute by its name"
+        is_like_peer = any({*column.values} == {*of.values} for of in peers if of.n_distinct > 2)
+        is_flag = column.may_be(Role.FLAG) and not is_like_peer
         reasons = (
             ("one value", column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
             ("a run by its name", any(column is run for run in self.runs)),
@@ -664,9 +677,9 @@ class _RatingRows:
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
-            (by_name, column.may_be(Role.TURN) and not is_rating),
+            (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
             ("a summary by its name", column.may_be(Role.SUMMARY) and not is_rating),
-            (by_name, column.may_be(Role.SYSTEM) or names_id(column.name)),
+            (_BY_NAME, (column.may_be(Role.SYSTEM) and not is_like_peer) or names_id(column.name)),
         )
         return next((reason for reason, applies in reasons if applies), None)
 
@@ -768,5 +781,6 @@ def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedC
 
 
 _OF_RATER = "equal in all ratings of a rater: an attribute"
+_BY_NAME = "an attribute by its name"
 _UNSTABLE = "a judge's score that differs within an item"
 _MEASUREMENT = "a measurement or a flag by its name"

@@ -1786,3 +1786,86 @@ def test_decimals_name_no_items(tmp_path: Path) -> None:
     ratings = read(tmp_path, "output.jsonl", jsonl_of(records))
 
     assert ratings.columns["item"] == ("source",)
+
+
+def test_raters_in_a_list_below_their_label_gave_it(tmp_path: Path) -> None:
+    words = ("Bad", "Fair", "Good")
+    records = [
+        {
+            "example_id": item,
+            "classifications": [
+                {"classname": word, "annotated_by": [{"annotator": r} for r in of_word]}
+                for word in words
+                if (of_word := [r for r in RATERS if words[of(item, r) % 3] == word])
+            ],
+        }
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "examples.json", json.dumps({"examples": records}))
+
+    assert {(i, r, words[int(v)]) for i, r, v in one_question(ratings)} == {
+        (item, rater, words[of(item, rater) % 3]) for item in ITEMS for rater in RATERS
+    }
+
+
+def test_politics_of_workers_are_no_raters(tmp_path: Path) -> None:
+    workers = [f"w00{n}" for n in range(6)]
+    politics = dict(zip(workers, ["liberal", "centre", "conservative"] * 2, strict=True))
+    rows: Rows = [["WorkerId", "annotatorPolitics", "HITId", "intent", "whoTarget"]]
+    for n, item in enumerate(ITEMS):
+        for k, rater in enumerate(RATERS):
+            worker = workers[(n + 2 * k + n // 5) % 6]
+            rows.append([worker, politics[worker], item, of(item, rater), (n * k + k) % 2])
+
+    ratings = read(tmp_path, "posts.csv", csv_of(rows))
+
+    assert set(raters(ratings)) == set(workers)
+    assert any("not read: whoTarget" in note for note in ratings.notes)
+
+
+def test_criterion_called_like_an_attribute_has_the_values_of_the_others(tmp_path: Path) -> None:
+    content = long_of(
+        ("offensive", lambda item, r, _: of(item, r)),
+        ("sex", lambda item, r, n: 1 + (of(item, r) + n) % 5),
+    )
+
+    ratings = read(tmp_path, "r.csv", content)
+
+    assert {q.id for q in ratings.questions} == {"offensive", "sex"}
+
+
+@pytest.mark.parametrize("header", ["physician_ids", "turk_id"])
+def test_lists_of_labels_go_with_the_ids_of_those_who_gave_them(
+    tmp_path: Path, header: str
+) -> None:
+    ids = dict(zip(RATERS, ("phys0", "phys1", "phys2"), strict=True))
+    records = [
+        {
+            "prompt_id": f"p{n:04}",
+            "labels": [of(item, rater) for rater in RATERS],
+            header: [*ids.values()],
+        }
+        for n, item in enumerate(ITEMS)
+    ]
+
+    assert set(raters(read(tmp_path, "r.jsonl", jsonl_of(records)))) == {*ids.values()}
+
+
+def test_comments_of_a_rater_are_not_filled_down(tmp_path: Path) -> None:
+    rows: Rows = [["item", "Annotator comment", "Human rating", "gpt-4o"]]
+    rows += [
+        [item, "too long" if n % 4 == 0 else "", of(item, "Anna"), of(item, "Ben")]
+        for n, item in enumerate(ITEMS)
+    ]
+
+    assert not any("Annotator comment" in n for n in read(tmp_path, "r.csv", csv_of(rows)).notes)
+
+
+def test_addresses_of_machines_are_no_raters_beside_names(tmp_path: Path) -> None:
+    names = dict(zip(RATERS, ("anna_z", "ben77", "cleo.k"), strict=True))
+    rows: Rows = [["user_name", "user_ip", "item", "value"]]
+    for item in ITEMS:
+        rows += [[names[r], f"h{k}", item, of(item, r)] for k, r in enumerate(RATERS)]
+
+    assert set(raters(read(tmp_path, "r.csv", csv_of(rows)))) == {*names.values()}
