@@ -229,23 +229,18 @@ def _attributes(table: FileTable, headers: list[str]) -> FileColumn[str]:
     """Return the further cells of each row as a JSON object, without those that are null."""
     if not headers:
         return FileColumn.repeat("{}", len(table))
-    rows = zip(*(table.columns[header].map(_json_value) for header in headers), strict=True)
+    # JSON cannot hold NaN and infinity, which become text.
+    rows = zip(*(table.columns[header].map(_finite) for header in headers), strict=True)
     objects = (
         {header: cell for header, cell in zip(headers, row, strict=True) if cell is not None}
         for row in rows
     )
-    return FileColumn.of([json.dumps(cells, ensure_ascii=False) for cells in objects])
+    texts = [json.dumps(cells, ensure_ascii=False, default=as_text) for cells in objects]
+    return FileColumn.of(texts)
 
 
-def _json_value(cell: object) -> object:
-    """Return a value that JSON can hold; NaN and infinity, which it cannot, become text."""
-    match cell:
-        case float() if not math.isfinite(cell):
-            return str(cell)
-        case str() | bool() | int() | float() | list() | dict():
-            return cell
-        case _:
-            return as_text(cell)
+def _finite(cell: object) -> object:
+    return str(cell) if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _frame(columns: dict[str, FileColumn[Any]]) -> pd.DataFrame:

@@ -72,7 +72,6 @@ class _UnitScores:
 
     Args:
         table: The rows.
-        score_header: Column of the scores; None if the file has replies only.
         units: Name of each row's unit.
         responses: Position of the response.
         questions: Position of the question.
@@ -80,7 +79,6 @@ class _UnitScores:
     """
 
     table: FileTable
-    score_header: str | None
     units: References
     responses: PositionArray
     questions: PositionArray
@@ -204,7 +202,6 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> Position
 
 def _unit_scores(table: FileTable, references: References, units: ResponseUnits) -> _UnitScores:
     """Return the rows with the units that they score."""
-    score = table.header_of(*SCORE)
     names = references.responses
     rows, responses = np.arange(len(table)), units.responses(names)
     without_turn = names.array(bool, lambda name: isinstance(name, tuple) and name[2] is None)
@@ -223,7 +220,7 @@ def _unit_scores(table: FileTable, references: References, units: ResponseUnits)
         responses = np.array([position for positions in scored for position in positions])
         table, references = table.take(rows), references.take(rows)
     questions = units.questions(references.questions, responses)
-    return _UnitScores(table, score, references, responses, questions, without_turn[rows])
+    return _UnitScores(table, references, responses, questions, without_turn[rows])
 
 
 def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
@@ -245,7 +242,7 @@ def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
         first_line = f"the first is in line {lines[first[cells[row]]]}"
         return f"a second score of {response} on {question}, {first_line}", "Keep one of the two"
 
-    problems.add_described(is_second, scores.score_header or "raw_output", second)
+    problems.add_described(is_second, scores.table.header_of(*SCORE) or "raw_output", second)
     return list(dict.fromkeys(problems.in_order()))
 
 
@@ -299,7 +296,7 @@ def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDAr
         within[rows] = question.scale.spans(raw[rows])
     has_reply = ~replies.is_none()
     unparsed = np.where(scores.of_conversation, UNPARSED_OF_CONVERSATION, UNPARSED)
-    of_reply = "unparsable" if scores.score_header else unparsed
+    of_reply = "unparsable" if scores.table.header_of(*SCORE) else unparsed
     status = np.select(
         [cells.blank & ~has_reply, cells.blank, np.isnan(raw), ~within],
         ["missing", of_reply, "unparsable", "out_of_range"],

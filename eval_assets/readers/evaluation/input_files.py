@@ -18,14 +18,24 @@ def declared_files(
     """Return the files of that noun: those named at `at`, or else those in the folder."""
     if raw is None:
         return files_in_folder(folder, noun)
-    names = raw if isinstance(raw, list) else [raw]
     files: list[Path] = []
-    for position, name in enumerate(names):
+    for position, entry in enumerate(raw if isinstance(raw, list) else [raw]):
+        name = entry.strip() if isinstance(entry, str) else ""
         path = (*at, position) if isinstance(raw, list) else at
-        if isinstance(name, str) and name.strip():
-            files += _matches(checks, name.strip(), path, folder=folder)
-        else:
+        if not name:
             checks.note(path, "this does not name a file", "Write a path, a glob or a list of them")
+        elif (folder / name).is_dir():
+            remedy = f"Write {name.rstrip('/')}/* for all files in it"
+            checks.note(path, f"{name} is a folder", remedy)
+        elif (folder / name).is_file() or not any(mark in name for mark in "*?["):
+            files.append(existing(checks, name, path, folder=folder))
+        else:
+            matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - takes absolute ones
+            usable = _usable(folder / match for match in matches)
+            if not usable:
+                remedy = "Check the pattern, or add the files"
+                checks.note(path, f"no file matches {name}", remedy)
+            files += usable
     return tuple(dict.fromkeys(files))
 
 
@@ -104,17 +114,3 @@ def existing(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> Path:
     elif not file.exists():
         checks.note(at, f"there is no file {name}", "Check the name, or add the file")
     return file
-
-
-def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Path]:
-    if (folder / name).is_file() or not any(mark in name for mark in "*?["):
-        if (folder / name).is_dir():
-            remedy = f"Write {name.rstrip('/')}/* for all files in it"
-            checks.note(at, f"{name} is a folder", remedy)
-            return []
-        return [existing(checks, name, at, folder=folder)]
-    matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - takes absolute ones
-    files = _usable(folder / match for match in matches)
-    if not files:
-        checks.note(at, f"no file matches {name}", "Check the pattern, or add the files")
-    return files

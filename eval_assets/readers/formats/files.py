@@ -50,8 +50,7 @@ def read_bytes(path: Path, *, file: str) -> bytes:
     Raises:
         InputError: If the file cannot be read or unpacked, or has no bytes at all.
     """
-    with _translate_os_errors(file):
-        _require_no_pipe(path, file=file)
+    with _opening(path, file=file):
         data = path.read_bytes()
     if not data:
         remedy = "Write at least the header, or remove the file"
@@ -147,8 +146,7 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
     unreadable: list[InputError] = []
     for path in paths:
         try:
-            with _translate_os_errors(str(path)):
-                _require_no_pipe(path, file=str(path))
+            with _opening(path, file=str(path)):
                 content = _sha256(path)
         except InputError as error:
             unreadable.append(error)
@@ -180,22 +178,19 @@ def _sha256(path: Path) -> str:
 _known_digests: dict[tuple[int, ...], str] = {}
 
 
-def _require_no_pipe(path: Path, *, file: str) -> None:
-    """Raise InputError for a pipe, socket or device, which might never end."""
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        message = "this is a pipe, a socket or a device, not a file"
-        raise input_error(file, message, "Write its content to a file")
-
-
 _SHORTEST_UTF16 = 4
 _SAVE_AS_UTF8 = 'Save the file as UTF-8 (in Excel: "CSV UTF-8")'
 _SAVE_AS_TEXT = "Save the file as text, in UTF-8"
 
 
 @contextmanager
-def _translate_os_errors(file: str) -> Iterator[None]:
+def _opening(path: Path, *, file: str) -> Iterator[None]:
+    """Raise InputError for what the system refuses, and for what might never end."""
     try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            message = "this is a pipe, a socket or a device, not a file"
+            raise input_error(file, message, "Write its content to a file")
         yield
     except FileNotFoundError as error:
         remedy = "Check the name, or create the file"
