@@ -86,14 +86,15 @@ def read_yaml(text: str, *, file: str) -> YamlDocument:
             yaml.compose(text, Loader=yaml.SafeLoader)  # which explains errors better
             raise
         line_of_path = list(_walk(node, ())) if node else []
-    except (yaml.YAMLError, ValueError) as error:
+        value = json.loads(json.dumps(value, default=_listed))  # with text as keys
+    except (yaml.YAMLError, ValueError, TypeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
         message = f"the file is not YAML ({reason})"
         remedy = "Check the indentation, and put quotes around text with : # [ ] { }"
         raise input_error(file, message, remedy, line=line) from error
-    document = YamlDocument(file, _as_json(value), {(): 1})
+    document = YamlDocument(file, value, {(): 1})
     for path, key_line in line_of_path:
         keys = tuple(map(str, path))
         if keys in document.lines:
@@ -145,20 +146,6 @@ def _walk(node: yaml.Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
         for name, marked, child in children:
             yield (*at, name), marked.start_mark.line + 1
             waiting.append((child, (*at, name), inside))
-
-
-def _as_json(value: object) -> object:
-    """Return the value with text as keys, and other values than those of JSON as text."""
-    match value:
-        case dict():
-            names = (str(k).lower() if isinstance(k, bool) else str(k) for k in value)
-            return dict(zip(names, map(_as_json, value.values()), strict=True))
-        case list() | set() | tuple():
-            return [_as_json(item) for item in value]
-        case bool() | int() | float() | str() | None:
-            return value
-        case _:
-            return str(value)
 
 
 T = TypeVar("T")
@@ -280,7 +267,9 @@ def _working_copy(value: object) -> Any:  # noqa: ANN401 - as it comes from YAML
 
 
 def _listed(value: object) -> object:
-    """Return what JSON has for a list of which entries are left, or a path."""
+    """Return what JSON has for a set, a list of which entries are left, or any other value."""
+    if isinstance(value, set):
+        return [*value]
     return [*value.values()] if isinstance(value, _List) else str(value)
 
 

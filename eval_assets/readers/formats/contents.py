@@ -202,28 +202,22 @@ def table_of_json(content: FileContent) -> FileTable:
 
 
 def loaded(text: str) -> Any:  # noqa: ANN401 - JSON as it comes
-    """Return the JSON value, repaired as UTF-8; what is nested too deeply raises ValueError."""
-    try:
-        value = json.loads(text, object_pairs_hook=_object, strict=False)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    return repaired(value) if _ESCAPED_SURROGATE.search(text) else value
+    r"""Return the JSON value, with a replacement for each half of a character, as in UTF-8.
 
-
-def repaired(value: Any) -> Any:  # noqa: ANN401 - JSON as it comes
-    r"""Return a JSON value with a replacement for each half of a character, as in UTF-8.
+    Raises:
+        ValueError: If it is no JSON, or nested too deeply.
 
     Examples:
-        >>> repaired({"note": ["ok \ud83d", 1]}) == {"note": ["ok \ufffd", 1]}
+        >>> loaded(r'{"note": ["ok \ud83d", 1]}') == {"note": ["ok \ufffd", 1]}
         True
     """
-    match value:
-        case str():
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case list():
-            return [repaired(item) for item in value]
-        case dict():
-            return {repaired(key): repaired(item) for key, item in value.items()}
+    try:
+        value = json.loads(text, object_pairs_hook=_object, strict=False)
+        if _ESCAPED_SURROGATE.search(text):
+            data = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+            value = json.loads(data.decode("utf-16", "replace"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     return value
 
 
