@@ -35,6 +35,9 @@ Path = tuple[str, ...]
 Row = dict[Path, Any]
 
 _LINE: Path = ("\0line",)
+_RUNS: Path = ("judge_runs",)
+"""List of a judge's runs, which is never parallel to one of people."""
+
 _POSITION, _KEY, _EACH = "#", " key", "*"
 _DEEPEST = 8
 _ALIKE = 0.5
@@ -193,7 +196,7 @@ def _with_runs(row: Row) -> Row:
         if not is_named:
             of_judge["criterion"] = path[-1]
         runs += [{**of_judge, "run": k, "rating": of} for k, of in enumerate(value, 1)]
-    return {**rest, ("runs",): runs} if runs else row
+    return {**rest, _RUNS: runs} if runs else row
 
 
 def _is_nested(value: object) -> bool:

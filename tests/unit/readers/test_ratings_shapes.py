@@ -1869,3 +1869,20 @@ def test_addresses_of_machines_are_no_raters_beside_names(tmp_path: Path) -> Non
         rows += [[names[r], f"h{k}", item, of(item, r)] for k, r in enumerate(RATERS)]
 
     assert set(raters(read(tmp_path, "r.csv", csv_of(rows)))) == {*names.values()}
+
+
+def test_list_of_peoples_scores_is_not_parallel_to_the_runs_of_a_judge(tmp_path: Path) -> None:
+    records = [
+        {
+            "instruction": LONG_TEXTS[item],
+            "human_score": [of(item, rater) for rater in RATERS],
+            "gpt4_score": [1 + (of(item, rater) + n) % 5 for rater in RATERS],
+        }
+        for n, item in enumerate(ITEMS)
+    ]
+
+    ratings = read(tmp_path, "feedback.json", json.dumps(records))
+
+    assert len(raters(ratings)) == len(RATERS)
+    assert len(ratings.items) == len(ITEMS)
+    assert len(set(ratings.scores["judge"])) == 1
