@@ -35,6 +35,7 @@ from eval_assets.readers.problems import (
     listed_briefly,
     off_scale,
     quoted,
+    repeated,
 )
 from eval_assets.readers.rated_rows import (
     FIELDS,
@@ -250,11 +251,7 @@ def _removed_questions(files: Sequence[RatedRows], question_ids: Sequence[str]) 
     """Return the number of labels of each question that was removed from the rubric."""
     counts = Counter[str]()
     for file in files:
-        questions = file.units.questions
-        numbers = np.bincount(questions.codes, minlength=len(questions.values)).tolist()
-        for name, n in zip(questions.values, numbers, strict=True):
-            if name is not None:
-                counts[name] += n
+        counts.update(filter(None, file.units.questions))
     frequent = ((name, n) for name, n in counts.items() if n >= _FEWEST_OF_A_REMOVED_QUESTION)
     return Counter({k: n for k, n in frequent if not get_close_matches(k, question_ids, n=1)})
 
@@ -409,19 +406,17 @@ def _checked_labels(
 
 def _second_ratings(ratings: pd.DataFrame) -> list[_RejectedRow]:
     """Return each further rating of a unit by the same rater in the same round."""
-    columns = ratings[[*_UNIT_AND_RATER, "file", "line", "rating_header"]]
-    sharing = columns[ratings.duplicated(_UNIT_AND_RATER, keep=False)]
-    first_of: dict[tuple[object, ...], str] = {}
+    sharing = ratings[ratings.duplicated(_UNIT_AND_RATER, keep=False)]
+    units = [*sharing[_UNIT_AND_RATER].itertuples(index=False, name=None)]
+    places = [*sharing[["file", "line", "rating_header"]].itertuples(index=False, name=None)]
+    is_second, first_row = repeated(units)
     rejected: list[_RejectedRow] = []
-    for *unit, file, line, header in sharing.itertuples(index=False, name=None):
-        first = first_of.get(tuple(unit))
-        if first is None:
-            first_of[tuple(unit)] = f"{file}:{line}"
-            continue
-        response_id, question_id, rater_id, _ = unit
+    for row in np.flatnonzero(is_second).tolist():
+        response_id, question_id, rater_id, _ = units[row]
+        (file, line, header), first = places[row], places[first_row[units[row]]]
         message = (
             f"a second rating of {quoted(response_id)} on {quoted(question_id)} "
-            f"by {quoted(rater_id)}, the first is {first}"
+            f"by {quoted(rater_id)}, the first is {first[0]}:{first[1]}"
         )
         problem = InputProblem(file, line, header, message, "Keep one of the two")
         rejected.append((problem, rater_id, question_id))
