@@ -139,9 +139,12 @@ def _print_readings(results: Sequence[CheckResult], *, as_json: bool) -> int:
     if as_json:
         print_json({"readings": [{"option": of.option, **of.to_dict()} for of in results]})
         return MISUSED
+    from eval_assets.shown.terminal import wrapped
+
     click.echo("The files can be read in two ways, and the verdicts differ. Choose one.")
     for result in results:
-        click.echo(f"\n{result.choice or 'Otherwise'}: {result.option}\n")
+        choice = f"{result.choice or 'Otherwise'}: {result.option}"
+        click.echo("\n".join(["", *wrapped(choice, first="", rest="  "), ""]))
         _print_screen(result, None)
     return MISUSED
 

@@ -223,6 +223,19 @@ def test_two_readings_whose_verdicts_differ_are_both_shown(tmp_path: Path) -> No
         assert json.loads(chosen.stdout)["labels"] == reading["labels"]
 
 
+def test_two_readings_of_many_columns_fit_the_screen(tmp_path: Path) -> None:
+    frame = agreeing(100).drop(columns="gpt-4o")
+    names = ("cohesion", "vocabulary", "phraseology", "argumentation", "conventions")
+    for name in names:
+        frame[name] = frame["anna"]
+    frame.drop(columns=["anna", "ben"]).to_csv(tmp_path / "r.csv", index=False)
+
+    ended = checked(tmp_path, "r.csv", "--no-html")
+
+    assert ended.returncode == 2
+    assert max(map(len, ended.stdout.splitlines())) <= 80
+
+
 def test_names_that_are_wide_or_hold_control_characters_fit(tmp_path: Path) -> None:
     frame = agreeing(40, noise=0.7)
     frame.columns = pd.Index(["チケット", "本田さんの評価", "アンナ", "裁判官" * 10])
