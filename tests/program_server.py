@@ -1,4 +1,4 @@
-"""A process that has imported `eval-assets` and `celery`, and forks for each command.
+"""A process that has imported `eval-assets`, Celery and Dagster, and forks for each command.
 
 A new process imports for one to two seconds before it works, which is most of what many a command
 takes. How the program itself starts has its own tests: test_start_up.py and test_wheel.py.
@@ -16,6 +16,7 @@ import sys
 import time
 from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import entry_points
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +36,7 @@ sys.exit(int.from_bytes(connection.recv(1) or b"\\1", "big"))
 
 
 def start_programs(folder: Path, *, owner: int) -> None:
-    """Write an `eval-assets` and a `celery` into a folder whose processes one server forks.
+    """Write programs into a folder whose processes one server forks.
 
     The server ends with its owner, a process by its number.
     """
@@ -48,7 +49,7 @@ def start_programs(folder: Path, *, owner: int) -> None:
         start_new_session=True,
         check=True,
     )
-    for name in ("celery", "eval-assets"):
+    for name in ("celery", "dagster", "dg", "eval-assets"):
         client = folder / name
         client.write_text(_CLIENT.format(python=sys.executable, address=address))
         client.chmod(0o755)
@@ -111,11 +112,8 @@ def _command(
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
-    if name == "celery":
-        from celery.__main__ import main  # type: ignore[import-untyped]
-    else:
-        from eval_assets.cli.main import main
-    main()
+    [script] = entry_points(group="console_scripts", name=name)
+    sys.exit(script.load()())
 
 
 def _import_all() -> None:
@@ -134,11 +132,17 @@ def _import_all() -> None:
         "celery.concurrency.prefork",
         "celery.contrib.testing.tasks",
         "celery.worker.consumer",
+        "dagster._cli",
         "dagster._core.remote_representation.external",
         "dagster._core.storage.runs.schema",
         "dagster._core.storage.schedules.schema",
         "dagster_celery.executor",
         "dagster_celery.tasks",
+        "dagster_dg_cli.cli",
+        "dagster_dg_cli.cli.check",
+        "dagster_dg_cli.cli.launch",
+        "dagster_dg_cli.cli.list",
+        "dagster_dg_cli.cli.scaffold",
         "eval_assets.assets.evaluation_definitions",
         "eval_assets.cli.materialize",
         "eval_assets.judges.clients.anthropic",

@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import dagster as dg
@@ -83,9 +82,9 @@ def environment(project: Path) -> dict[str, str]:
     return clean_environment() | {"DAGSTER_HOME": str(home), "PYTHONPATH": str(project)}
 
 
-def dg_command(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def dg_command(programs: Path, project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [Path(sys.executable).with_name("dg"), *arguments],
+        [programs / "dg", *arguments],
         cwd=project,
         env=environment(project),
         capture_output=True,
@@ -101,14 +100,16 @@ def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(
     """The executor is Celery's, whose worker runs the steps of both."""
     for name in ("agreeing", "opposing"):
         component = "eval_assets.EvaluationComponent"
-        done = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
+        done = dg_command(
+            program_folder, project, "scaffold", "defs", component, name, "--folder", name
+        )
         assert done.returncode == 0, done.stderr
     [selection] = re.findall("dg launch --assets '(.*)'", GUIDE.read_text("utf-8"))
     upstream = selection.replace("support_bot", "agreeing")
-    listed = dg_command(project, "list", "defs", "--assets", upstream, "--json")
+    listed = dg_command(program_folder, project, "list", "defs", "--assets", upstream, "--json")
     keys = {asset["asset_key"] for asset in json.loads(listed.stdout)["assets"]}
     assert keys >= {"agreeing/human_labels", "agreeing/human_agreement"}, listed.stderr
-    checked = dg_command(project, "check", "defs")
+    checked = dg_command(program_folder, project, "check", "defs")
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
     urls = {"broker": broker, "backend": broker}
@@ -130,9 +131,8 @@ def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(
             start_new_session=True,
         )
     try:
-        launched = dg_command(
-            project, "launch", "--assets", "key:agreeing/judge_splits or key:opposing/judge_splits"
-        )
+        selection = "key:agreeing/judge_splits or key:opposing/judge_splits"
+        launched = dg_command(program_folder, project, "launch", "--assets", selection)
     finally:
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
