@@ -157,7 +157,7 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
     objects = [of for values in lists.values() for of in values if isinstance(of, dict)]
     is_keyed = any(_KEY in of or "run" in of for of in objects)
     noun = "judge" if who(".".join(first)) is Who.JUDGE else "rater"
-    are_runs = any(names_model(str(name)) for of in objects for name in of)
+    are_runs = bool(objects) and all(names_model(str(name)) for of in objects for name in of)
     for position in range(max(map(len, lists.values()), default=0)):
         part: Row = {path: row[path] for path in fields if path in row}
         part[_LINE] = row.get(_LINE, position + 1)

@@ -71,6 +71,7 @@ _COMPUTED = (
     (np.nanmean, "mean"),
     (np.nanmedian, "median"),
 )
+_MODELS = ("model", "modell", "modele", "modelo", "bot", "system")
 _NOT_ITS_NAME = "its name is not one of a rater"
 
 
@@ -158,7 +159,7 @@ class ItemRows:
         return [
             column
             for column in candidates
-            if plain(column.name) in ("model", "modell", "modele", "modelo")
+            if plain(column.name) in _MODELS
             and any(len(values & {*column.values}) > 1 for values in people)
         ]
 
@@ -167,7 +168,8 @@ class ItemRows:
     ) -> list[CodedColumn]:
         """Return the columns that name the items; those of another kind than ratings come last."""
         items = item_columns(self.table, [c for c in self.columns if c not in rated])
-        if not items and any(column.may_be(Role.QUESTION) for column in self.columns):
+        asks = any(column.may_be(Role.QUESTION) for column in self.columns)
+        if not items and (asks or len(main) > 1):
             items = item_columns(self.table, [c for c in self.columns if c not in main])
         return items
 
@@ -454,6 +456,11 @@ class ItemRows:
                 are_asked = share_of_criteria(names) > 0.5
                 changed = {"rating": columns} if are_asked else {"rater": names}
                 reading.forks.append((f"{listed_briefly(raters)} are raters", changed))
+            letters = tuple(name for name in raters if who(name) is not Who.HUMAN)
+            is_named = any(map(is_first_name, raters)) or self.choices.parts or self.choices.judges
+            if is_certain and letters and not is_named:
+                choice = f"{listed_briefly(letters)} counts as a person"
+                reading.forks.append((choice, {"judge": letters}))
         elif questions:
             reading.rated, reading.likelihood = questions, 6.0
         else:
@@ -810,6 +817,10 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     """Return whom the header of each column names, beside those of the peers."""
     names = [column.name for column in columns]
     parts = parts_of_raters(names)
+    owners = distinct_parts(names)
+    shared = (owners and shared_part(names[0], owners)) or ""
+    if is_rating_word(shared) and names_judge(shared):
+        names = [owners.get(name, name) for name in names]  # Verdict (FC1) beside Verdict (LLM)
     kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
     models = models_by_company(names)
     kinds = [Who.JUDGE if n in models else k for n, k in zip(names, kinds, strict=True)]

@@ -132,6 +132,7 @@ def _may_name_raters(
     is_named, is_number = column.may_be(Role.RATER), column.kind is Kind.NUMBER
     names_judges = column.level and any(who(of) is Who.JUDGE for of in column.values[:50])
     is_described = column.may_be(*_DESCRIBES) and not names_judges  # as a type of feedback may
+    is_described |= column.can_rate and names_model(column.name)
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
     # The parts of a list are no raters if a field beside it says what they are, or two texts do.
     is_of_systems = column.origin is Origin.POSITION and (
@@ -392,6 +393,7 @@ class _RatingRows:
             - 0.5 * (self.rater.origin is Origin.FILE)
             + 0.3 * self.level
             + 0.3 * (first.n_distinct > 1)
+            - 2 * (_UNSTABLE in self.not_read.values())  # so rows may be items
             - 3 * (not self.level and n_people > 1)
         )
 

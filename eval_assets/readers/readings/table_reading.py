@@ -342,10 +342,13 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
         return False
     words = [[value.casefold() for value in of.values] for of in (column, other)]
     is_same_verdict = words[0] != words[1] and _is_same_verdict(column, other)
-    if words[0] != words[1] and not is_same_verdict:
+    is_scaled = _is_scaled(column, other)
+    if words[0] != words[1] and not (is_same_verdict or is_scaled):
         return False
     if n_distinct(combined([column, other])) != n_distinct(column.codes):
         return False
+    if is_scaled:
+        return True
     if not (column.origin or other.origin):
         of_raters = (Who.PERSON, Who.HUMAN, Who.JUDGE)
         if column.who in of_raters and other.who in of_raters:
@@ -354,6 +357,12 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
             return False  # two raters of one question, who agree
     same_end = owner_and_field(column.name)[1] == owner_and_field(other.name)[1]
     return len(table) >= _FEWEST_TO_REPEAT or same_end or is_same_verdict
+
+
+def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether numbers are called like others with a word behind, as score_norm."""
+    are_numbers = column.kind is other.kind is Kind.NUMBER and len(column.values) > 2
+    return are_numbers and plain(column.name).startswith(f"{plain(other.name)}_")
 
 
 def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:

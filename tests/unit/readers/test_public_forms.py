@@ -1138,6 +1138,8 @@ def test_keys_with_dots_say_whose_a_rating_is(tmp_path: Path) -> None:
         ("label_John label_Mary label_Claude", "John Mary", "label_Claude", "--rater label_John,"),
         ("Rater Judge", "Rater", "Judge", None),
         ("anna ben model", "anna ben", "model", "--model model"),
+        ("J K L bot", "J K L", "bot", "--model bot"),
+        ("r1_tone r1_depth r2_tone r2_depth m_tone m_depth", "r1 r2 m", "", "--judge m"),
         ("judge_score", "", "judge_score", None),
     ],
 )
@@ -1211,6 +1213,62 @@ def test_words_of_which_one_means_no_are_a_scale(tmp_path: Path) -> None:
     tables = read(tmp_path, "a.csv", table(["item", "anna", "ben"], *rows))
 
     assert set(tables.questions[0].scale.words or ()) == {"falsch", "stimmt"}
+
+
+@pytest.mark.parametrize("judge", ["llm", "e-rater", "gpt-4o"])
+def test_rows_of_an_item_and_a_trait_have_a_column_for_each_rater(
+    tmp_path: Path, judge: str
+) -> None:
+    traits = ("org", "gram", "dev")
+    rows = [
+        [i, trait, *(1 + (n * k + n % 4 + j) % 5 for k in range(1, 4))]
+        for n, i in FEW
+        for j, trait in enumerate(traits)
+    ]
+
+    tables = read(tmp_path, "a.csv", table(["essay", "trait", "human1", "human2", judge], *rows))
+
+    assert set(tables.ratings["rater"]) == {"human1", "human2"}
+    assert set(tables.scores["judge"]) == {judge}
+    assert len(tables.scores) == len(rows)
+
+
+def test_objects_with_a_person_and_a_judge_are_no_runs(tmp_path: Path) -> None:
+    records = [
+        {
+            "id": i,
+            "scores": [
+                {"criterion": of, "human": PEOPLE[i, r], "llm": JUDGE[i]}
+                for of, r in (("tone", "anna"), ("depth", "ben"))
+            ],
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "a.jsonl", lines(records))
+
+    assert {question.id for question in tables.questions} == {"tone", "depth"}
+    assert set(tables.ratings["rater"]) == {"human"}
+    assert set(tables.scores["judge"]) == {"llm"}
+
+
+def test_headers_that_share_a_word_of_judges_may_be_of_people(tmp_path: Path) -> None:
+    rows = [[i, *(("no", "yes")[(n + k) % 3 > 0] for k in range(3))] for n, i in FEW]
+    header = ["claim", "Verdict (FC1)", "Verdict (FC2)", "Verdict (LLM)"]
+
+    assert "--judge 'Verdict (LLM)'" in refusal(tmp_path, "a.csv", table(header, *rows))
+
+
+def test_scores_on_another_scale_in_the_next_column_repeat_them(tmp_path: Path) -> None:
+    rows = [
+        [i, *(v := [PEOPLE[i, r] for r in RATERS[:2]]), *((x - 1) / 4 for x in v)] for i in ITEMS
+    ]
+    header = ["id", "anna_overall", "ben_overall", "anna_overall_norm", "ben_overall_norm"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert len(tables.questions) == 1
+    assert tables.not_read["a.csv:ben_overall_norm"] == "repeats ben_overall"
 
 
 def test_columns_of_phoenix_without_a_span_are_a_table(tmp_path: Path) -> None:
