@@ -468,7 +468,8 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
     longest = max(unfolded, key=lambda of: (len(of), len(of.columns)), default=table)
     parts = [of for of in longest.columns if of.level > level and of.can_rate]
     ordered = [of for of in table.columns if of.can_rate and (of.kind is Kind.NUMBER or of.order)]
-    if any(of.who is Who.HUMAN for of in ordered) and not any(
+    are_beside = len(longest) > len(table) and any(of.who is Who.HUMAN for of in ordered)
+    if are_beside and not any(
         of.may_be(Role.RATING) or of.who in (Who.HUMAN, Who.JUDGE) or is_first_name(of.name)
         for of in parts
     ):

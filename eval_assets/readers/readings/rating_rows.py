@@ -461,8 +461,13 @@ class _RatingRows:
         pool = sorted(several, key=lambda c: (not c.may_be(*roles), -self._size(c)))
         for depth in (1, 2, 3, 4):
             parts = several if depth == 1 else pool[:_MOST_KEY_COLUMNS]
-            keys = filter(None, map(self._key_of, combinations(parts, depth)))
+            keys = [*filter(None, map(self._key_of, combinations(parts, depth)))]
             best = min(keys, key=lambda key: self._rank(key, depth), default=None)
+            if best is not None and depth == 1 and self._counts_ratings(best.items[0]):
+                # Raters saw the items in orders of their own if others are keys, too.
+                size = n_distinct(combined(best.items))
+                further = [k for k in keys if n_distinct(combined([*best.items, *k.items])) > size]
+                best = min(further, key=lambda key: self._rank(key, depth), default=best)
             if best is not None:
                 return best
             if depth == 1 and item is not None and self._is_rated_once(several):
@@ -583,6 +588,16 @@ class _RatingRows:
             -n_named,
             sum(len("".join(column.values[:20])) for column in columns),
         )
+
+    def _counts_ratings(self, column: CodedColumn) -> bool:
+        """Return whether a column counts the ratings of each rater, as the number of a trial."""
+        if column.kind is not Kind.NUMBER:
+            return False
+        rows = np.flatnonzero(self.is_rated & column.has_cell)
+        raters, numbers = self.rater.codes[rows], column.numbers[column.codes[rows]]
+        order = np.argsort(raters, kind="stable")
+        steps, is_same = np.diff(numbers[order]), np.diff(raters[order]) == 0
+        return bool((steps[is_same] == 1).all())
 
     def _is_rated_once(self, several: Sequence[CodedColumn]) -> bool:
         """Return whether each item was rated once, by whichever of several raters."""

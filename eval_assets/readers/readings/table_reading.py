@@ -16,6 +16,7 @@ from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
     Kind,
+    Origin,
     combined,
     n_distinct,
 )
@@ -109,8 +110,9 @@ class Reading:
 
     @property
     def names_raters(self) -> bool:
-        """Whether a column or a header says who rated."""
-        return self.rater is not None or any(of.rater for of in self.rated)
+        """Whether a column or a header says who rated; a position in a list does not."""
+        is_named = self.rater is not None and self.rater.origin is not Origin.POSITION
+        return is_named or any(of.rater for of in self.rated)
 
     def uses(self, column: CodedColumn) -> bool:
         """Return whether a column has a role."""

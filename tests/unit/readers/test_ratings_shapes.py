@@ -1886,3 +1886,40 @@ def test_list_of_peoples_scores_is_not_parallel_to_the_runs_of_a_judge(tmp_path:
     assert len(raters(ratings)) == len(RATERS)
     assert len(ratings.items) == len(ITEMS)
     assert len(set(ratings.scores["judge"])) == 1
+
+
+def test_score_in_a_cell_of_json_is_read_beside_a_persons(tmp_path: Path) -> None:
+    rows: Rows = [["id", "judge_output", "human"]]
+    rows += [[i, f'"{{""score"": {of(i, "Ben")}}}"', of(i, "Anna")] for i in ITEMS]
+
+    ratings = read(tmp_path, "eval.csv", csv_of(rows))
+
+    assert len(ratings.scores) == len(ratings.ratings) == len(ITEMS)
+
+
+def test_items_are_what_was_shown_and_not_the_number_of_the_trial(tmp_path: Path) -> None:
+    rows: Rows = [["Event Index", "Participant ID", "Trial Number", "Response", "stimulus"]]
+    for k, rater in enumerate(RATERS):
+        order = ITEMS[k * 3 :] + ITEMS[: k * 3]
+        rows += [[n, rater, n + 1, of(item, rater), item] for n, item in enumerate(order)]
+
+    assert one_question(read(tmp_path, "trials.csv", csv_of(rows))) == EXPECTED
+
+
+def test_list_of_scores_in_a_file_called_like_a_model_is_its_own(tmp_path: Path) -> None:
+    records = [
+        {"doc_id": item, "all_responses": [str(of(item, rater)) for rater in RATERS]}
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "gpt4_detailed.json", json.dumps(records))
+
+    assert ratings.ratings.empty
+    assert len(ratings.scores) == len(ITEMS) * len(RATERS)
+
+
+def test_state_of_a_form_is_no_rating(tmp_path: Path) -> None:
+    rows: Rows = [["record_id", "accuracy", "review_complete"]]
+    rows += [[item, of(item, "Anna"), 2] for item in ITEMS]
+
+    assert {q.id for q in read(tmp_path, "r.csv", csv_of(rows)).questions} == {"accuracy"}
