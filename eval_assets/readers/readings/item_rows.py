@@ -170,7 +170,10 @@ class ItemRows:
         items = item_columns(self.table, [c for c in self.columns if c not in rated])
         asks = any(column.may_be(Role.QUESTION) for column in self.columns)
         if not items and (asks or len(main) > 1):
-            items = item_columns(self.table, [c for c in self.columns if c not in main])
+            parts = [
+                c for c in self.columns if c not in main and (asks or not c.may_be(Role.RATER))
+            ]
+            items = item_columns(self.table, parts)
         return items
 
     def _person_of_all(self) -> str:

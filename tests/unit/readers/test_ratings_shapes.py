@@ -1923,3 +1923,15 @@ def test_state_of_a_form_is_no_rating(tmp_path: Path) -> None:
     rows += [[item, of(item, "Anna"), 2] for item in ITEMS]
 
     assert {q.id for q in read(tmp_path, "r.csv", csv_of(rows)).questions} == {"accuracy"}
+
+
+def test_numbered_annotators_are_raters_beside_codes_in_capitals(tmp_path: Path) -> None:
+    rows: Rows = [["ID", "Annotator", "Hate", "HD", "CV", "VO"]]
+    for n, item in enumerate(ITEMS):
+        for k, rater in enumerate(RATERS):
+            rows.append([item, (n + k) % 5, *((of(item, rater) + j * n) % 2 for j in range(4))])
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows))
+
+    assert set(raters(ratings)) == set("01234")
+    assert len(ratings.items) == len(ITEMS)
