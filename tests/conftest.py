@@ -116,7 +116,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `eval-assets`, `celery`, `dagster` and `dg` that import nothing themselves.
+    """A folder with `eval-assets` and programs of Celery and Dagster that import nothing.
 
     All test workers share it.
     """

@@ -49,7 +49,7 @@ def start_programs(folder: Path, *, owner: int) -> None:
         start_new_session=True,
         check=True,
     )
-    for name in ("celery", "dagster", "dg", "eval-assets"):
+    for name in ("celery", "dagster", "dagster-daemon", "dagster-webserver", "dg", "eval-assets"):
         client = folder / name
         client.write_text(_CLIENT.format(python=sys.executable, address=address))
         client.chmod(0o755)
@@ -133,6 +133,7 @@ def _import_all() -> None:
         "celery.contrib.testing.tasks",
         "celery.worker.consumer",
         "dagster._cli",
+        "dagster._daemon.cli",
         "dagster._core.remote_representation.external",
         "dagster._core.storage.runs.schema",
         "dagster._core.storage.schedules.schema",
@@ -143,6 +144,7 @@ def _import_all() -> None:
         "dagster_dg_cli.cli.launch",
         "dagster_dg_cli.cli.list",
         "dagster_dg_cli.cli.scaffold",
+        "dagster_webserver.cli",
         "eval_assets.assets.evaluation_definitions",
         "eval_assets.cli.materialize",
         "eval_assets.judges.clients.anthropic",

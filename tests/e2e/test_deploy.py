@@ -8,7 +8,6 @@ import signal
 import socket
 import string
 import subprocess
-import sys
 import time
 import tomllib
 import urllib.error
@@ -28,7 +27,6 @@ pytestmark = pytest.mark.slow
 
 TOP = Path(__file__).parents[2]
 DEPLOY = TOP / "deploy"
-PROGRAMS = Path(sys.executable).parent
 SERVICES = ("code", "webserver", "daemon")
 IN_REPOSITORY = 'repositoryLocationName:"eval_assets",repositoryName:"__repository__"'
 LONGEST_SECONDS = 600
@@ -44,8 +42,9 @@ def free_port() -> int:
 class Deployment:
     """The services on a folder of their own, started with the commands of the systemd units."""
 
-    def __init__(self, folder: Path, database: str) -> None:
+    def __init__(self, folder: Path, database: str, programs: Path) -> None:
         self.folder = folder
+        self.programs = programs
         self.port = free_port()
         inputs = dict(
             line.split("=", 1)
@@ -140,7 +139,7 @@ class Deployment:
         unit = (DEPLOY / "systemd" / f"eval-assets-{service}.service").read_text()
         [command] = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
         filled = string.Template(command).substitute(self.environment)
-        filled = filled.replace("/opt/eval-assets/.venv/bin", str(PROGRAMS))
+        filled = filled.replace("/opt/eval-assets/.venv/bin", str(self.programs))
         return filled.replace("--port 3000", f"--port {self.port}").split()
 
     def _is_loaded(self) -> bool:
@@ -155,9 +154,9 @@ class Deployment:
 
 
 @contextmanager
-def deployed(folder: Path, database: str) -> Iterator[Deployment]:
+def deployed(folder: Path, database: str, programs: Path) -> Iterator[Deployment]:
     """Yield the running services."""
-    deployment = Deployment(folder, database)
+    deployment = Deployment(folder, database, programs)
     try:
         deployment.start()
         yield deployment
@@ -167,13 +166,13 @@ def deployed(folder: Path, database: str) -> Iterator[Deployment]:
 
 @pytest.fixture(scope="module")
 def deployment(
-    tmp_path_factory: pytest.TempPathFactory, postgres: Postgres
+    tmp_path_factory: pytest.TempPathFactory, postgres: Postgres, program_folder: Path
 ) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("deployed")
     ignored = shutil.ignore_patterns("out", "ledger*")
     for name in ("sample", "contested"):
         shutil.copytree(TOP / "data" / name, folder / "data" / name, ignore=ignored)
-    with deployed(folder, postgres.new_database()) as services:
+    with deployed(folder, postgres.new_database(), program_folder) as services:
         yield services
 
 
