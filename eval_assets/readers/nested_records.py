@@ -25,6 +25,7 @@ from eval_assets.readers.names import (
     Who,
     is_first_name,
     is_rating_word,
+    may_be,
     names_judge,
     names_model,
     who,
@@ -35,7 +36,7 @@ Path = tuple[str, ...]
 Row = dict[Path, Any]
 
 _LINE: Path = ("\0line",)
-_RUNS: Path = ("judge_runs",)
+_RUNS: Path = ("runs",)
 """List of a judge's runs, which is never parallel to one of people."""
 
 _POSITION, _KEY, _EACH = "#", " key", "*"
@@ -50,6 +51,7 @@ _NO_TICKS = frozenset(("false", "0", "no", "\u2610", "\u25cb", "\u25a1"))
 _VALUE_AT_END = re.compile(r"(.*?)[ ._:\[-]*([^ ._:\[\]]+)\]?")
 _FEWEST_CHOICES = 3
 _MOST_TICKS = 4
+_WIDEST_LIST = 10
 _LIST_OF_NUMPY = re.compile(r"\[\s*([-\d.\s]+)\]")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _OF_ONE_VALUE = ("value", _POSITION, "id", "label", "text", "key")
@@ -188,15 +190,19 @@ def _with_runs(row: Row) -> Row:
     for path, value in row.items():
         judge = next((name for name in reversed(path) if names_model(name)), None)
         is_of_name = judge is None and has_name and names_judge(".".join(path))
-        if not isinstance(value, list) or any(map(_is_nested, value)) or not (judge or is_of_name):
+        if not isinstance(value, list) or not (judge or is_of_name):
             rest[path] = value
+            continue
+        if any(map(_is_nested, value)):
+            is_open = all(isinstance(of, dict) and _KEY not in of for of in value)
+            rest[path] = [{"run": k, **of} for k, of in enumerate(value, 1)] if is_open else value
             continue
         of_judge = {} if judge is None else {"judge": judge}
         is_named = path[-1] == judge or names_judge(path[-1]) or is_rating_word(path[-1])
         if not is_named:
             of_judge["criterion"] = path[-1]
         runs += [{**of_judge, "run": k, "rating": of} for k, of in enumerate(value, 1)]
-    return {**rest, _RUNS: runs} if runs else row
+    return {**rest, _RUNS: runs} if runs else rest
 
 
 def _is_nested(value: object) -> bool:
@@ -319,7 +325,7 @@ def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Pat
         for other, members in groups.items():
             in_both = (length >= 0) & (lengths[other] >= 0)
             kinds = {who(".".join(path)), who(".".join(other))}
-            if kinds >= {Who.HUMAN, Who.JUDGE}:
+            if kinds >= {Who.HUMAN, Who.JUDGE} or _RUNS in (path, other):
                 continue
             if in_both.any() and (length == lengths[other])[in_both].all():
                 members.append(path)
@@ -575,5 +581,14 @@ def _split_alike(table: CodedTable) -> dict[str, list[list[str]]]:
         name: parts
         for name, parts in split.items()
         if lengths[name].max() > 1
-        and any(other != name and (lengths[other] == lengths[name]).all() for other in lengths)
+        and (
+            any(other != name and (lengths[other] == lengths[name]).all() for other in lengths)
+            or (may_be(name, Role.RATING) and _are_ratings(parts))
+        )
     }
+
+
+def _are_ratings(lists: Sequence[Sequence[str]]) -> bool:
+    """Return whether all parts of texts are numbers of one short scale."""
+    numbers = [number_in(part) for parts in lists for part in parts if part]
+    return not np.isnan(numbers).any() and max(numbers) - min(numbers) <= _WIDEST_LIST

@@ -1271,6 +1271,29 @@ def test_scores_on_another_scale_in_the_next_column_repeat_them(tmp_path: Path) 
     assert tables.not_read["a.csv:ben_overall_norm"] == "repeats ben_overall"
 
 
+@pytest.mark.parametrize("separator", [";", "|", ", "])
+def test_ratings_in_one_cell_are_those_of_several_raters(tmp_path: Path, separator: str) -> None:
+    rows = [[i, separator.join(str(PEOPLE[i, r]) for r in RATERS), JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "annotations", "gpt_annotation"], *rows))
+
+    assert len(tables.ratings) == len(ITEMS) * len(RATERS)
+    assert set(tables.scores["judge"]) == {"gpt_annotation"}
+
+
+def test_lists_of_two_models_are_those_of_two_judges(tmp_path: Path) -> None:
+    records = [
+        {"id": i, "human_anna": PEOPLE[i, "anna"], "human_ben": PEOPLE[i, "ben"]}
+        | {judge: [JUDGE[i], 3, 2] for judge in ("gpt4_score", "claude-3-opus")}
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "a.jsonl", lines(records))
+
+    assert set(tables.scores["judge"]) == {"gpt4_score", "claude-3-opus"}
+    assert len(tables.ratings) == 2 * len(ITEMS)
+
+
 def test_columns_of_phoenix_without_a_span_are_a_table(tmp_path: Path) -> None:
     rows = [
         [i, kind, "pass" if value > 2 else "fail"]

@@ -1346,6 +1346,7 @@ def test_field_of_an_export_that_may_hold_ratings_is_named_on_the_screen(tmp_pat
         lambda scores: {"judge": {"model": "gpt-4o", "scores": scores}},
         lambda scores: {"gpt-4o": [{"run": k, "score": of} for k, of in enumerate(scores)]},
         lambda scores: {"runs": [{"gpt-4o": of} for of in scores]},
+        lambda scores: {"judge": {"model": "gpt-4o", "runs": [{"score": of} for of in scores]}},
     ],
 )
 def test_list_of_scores_of_one_model_holds_its_runs(
