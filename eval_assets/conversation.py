@@ -10,7 +10,6 @@ class Turn:
 
     Args:
         index: Number of the turn, as the file gives it.
-        text: What is said.
         attributes: What else the file says of it, such as its difficulty.
     """
 
@@ -25,7 +24,6 @@ class Conversation:
 
     Args:
         indicator_id: What the conversation is to show; None if the file does not say.
-        convo_id: Name of the conversation.
         turns: Its turns, in order; at least one.
 
     Raises:

@@ -181,7 +181,6 @@ class CheckResult:
     """The answer on ratings: on the labels, on each judge, and what to do next.
 
     Args:
-        screen: Everything that is shown.
         choice: What was chosen for a reading, if another one has other verdicts; empty otherwise.
         option: Option that reads them like this.
     """
@@ -304,14 +303,7 @@ def score_of_reply(text: str, scale: Scale) -> float:
 
 @dataclass(frozen=True)
 class _Context:
-    """What a screen says besides the figures.
-
-    Args:
-        title: Name of the study.
-        paths: Files; empty for a data frame.
-        options: How they are read.
-        rules: What decides.
-    """
+    """What a screen says besides the figures."""
 
     title: str
     paths: tuple[Path, ...]

@@ -30,9 +30,6 @@ class QuestionRatings:
     """Ratings of one question, by people and by judges.
 
     Args:
-        question: The question.
-        people: Ratings of people.
-        judges: Scores of each judge.
         compared: Ratings that judges are compared with, if some units are held out for their test;
             None for all.
     """

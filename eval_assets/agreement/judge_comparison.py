@@ -197,9 +197,7 @@ class HeldOutTest:
 
     Attributes:
         verdict: Whether it can replace a rater, on a share of the units if `share` is given.
-        version: Version that was tested.
         is_in_use: Whether the judge scores with that version.
-        n_units: Units of the test.
         kappa: Agreement with people beyond chance, and the ends of the interval that decides; NaN
             if they stay unseen until the judge passes.
         kappa_people: People's with each other.
@@ -263,7 +261,6 @@ class Favour:
 
     Attributes:
         attribute: Such as `system` or `length`.
-        value: Its value.
         points: By how much, in scale points.
     """
 

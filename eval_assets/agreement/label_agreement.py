@@ -38,7 +38,6 @@ class LabelAgreement:
         unit_agreement: Mean over rater pairs of each unit with two ratings, NaN of others: what
             A^HH is the mean of.
         a_hh_by_chance: A^HH to expect of raters who share only their habits.
-        n_units: Units with a rating.
         n_double: Units with two ratings or more.
         n_doubles_to_tell: Units rated by two that would tell whether people agree, if none is.
         n_more: Further units that decide in four of five studies, if the figure is the true value.
@@ -183,7 +182,6 @@ class WideDisagreement:
     """A unit that people rated differently.
 
     Attributes:
-        unit: Index of the unit.
         ratings: (rater, value) in the order of raters.
     """
 
@@ -198,10 +196,6 @@ def widest_disagreements(
     """Return the units of all questions with the largest standard deviations of their ratings.
 
     Of classes without an order it is the units on which people agree least.
-
-    Args:
-        questions: Ratings of each question, with the agreement of each unit.
-        most: How many.
     """
     widest: list[tuple[float, int, WideDisagreement]] = []
     for question, (ratings, agreement) in questions.items():

@@ -105,15 +105,12 @@ class AssignmentPlan:
     """Plan for assigning responses.
 
     Args:
-        raters: The raters.
         n_responses: Responses to label; None for as many as there are.
         overlap: Share of them that every rater labels, in [0, 1].
         raters_per_response: Raters of each of the others.
         per_rater: Most responses of one rater in this round; None for no limit.
-        allocation: Allocation of responses to strata.
         repeat_share: Share of each rater's responses that come back to the same rater.
         question_id: The question to label; None for all.
-        round: The round.
         seed: Source of the order: the same seed and responses give the same assignments.
 
     Raises:
@@ -246,7 +243,6 @@ class Reassignment:
     """Assignments after the open ones of a rater were given to others.
 
     Args:
-        assignments: All assignments, of all raters and rounds.
         taken_over: The assignments that others have now.
         dropped: The rater's open assignments that no other rater can take over: repeats, and
             responses that all others label already.

@@ -19,7 +19,6 @@ class Check:
     Args:
         response: The rater's view; its questions are those with a right answer.
         answers: The right answers, by question. One of several suffices.
-        round: Round of the calibration that it belongs to.
     """
 
     response: ResponseView
@@ -78,9 +77,6 @@ class CalibrationRound:
     can be corrected, but not an answer that is known to be wrong.
 
     Args:
-        number: Number of the round.
-        units: Units of the round.
-        result: Result of the answers so far.
         pass_mark: Share of right answers that is required.
         is_last: Whether no further round follows.
     """

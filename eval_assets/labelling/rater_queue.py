@@ -187,8 +187,6 @@ class RaterQueue:
     """The units of one rater, with the sessions that store the answers.
 
     Args:
-        units: The units in order.
-        sessions: Store of the answers.
         notice: Message to the rater about them; empty for none.
         has_sequel: Whether the rater is told a result, and goes on, once all are answered and the
             rater has finished.

@@ -42,8 +42,6 @@ class ResponseView:
 
     Args:
         response_id: The response; identifies it and is not shown, since it may name the model.
-        prompt: Its prompt; empty if hidden.
-        response: Its text.
         questions: Rubric questions about it, in the rubric's order.
         run_id: Run that it comes from; None if the evaluation has no runs.
         earlier: The turns before, oldest first.

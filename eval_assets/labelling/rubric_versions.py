@@ -28,12 +28,8 @@ class RubricWording:
     A version that is declared again after another one has a row for each time.
 
     Args:
-        question_id: The question.
         version: Its number, from 1.
         fingerprint: Hash of text, guidelines and scale, which labels carry as `guideline_hash`.
-        text: The question.
-        scale: Its scale in words.
-        guidelines: Its guidelines.
         first_seen_at: Time of the first run since it came into use, in ISO 8601.
         labels_before: Labels that were stored before it, by fingerprint, packed.
     """

@@ -41,7 +41,6 @@ class _FileState:
     Args:
         session: The session after these events.
         inode: Number of the file, which another one that replaces it does not have.
-        changed_ns: Time of its last change.
         size: Bytes up to the end of the last complete line.
         n_lines: Number of these lines; 0 if an earlier version wrote the file as one object.
     """

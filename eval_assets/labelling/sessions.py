@@ -46,9 +46,7 @@ class Answer:
     Args:
         rating: Value on the question's scale; None if the rater skipped the response.
         confidence: Confidence of the rater; None if not stated.
-        notes: Comment.
         issues: Problems of the response, one by one.
-        skip_reason: Reason for skipping.
         seconds: Time between seeing the response and answering; None if not known.
         parses: Of code that does not run, whether it parses; None if not stated.
     """
@@ -73,7 +71,6 @@ class Label(Answer):
     """An answer about one response with its time, and earlier and later answers about it.
 
     Args:
-        response_id: The response.
         labelled_at: Time of the answer, in UTC.
         is_time_known: Whether the answer was given then; else it was stored then, because the
             clock of the page was wrong.
@@ -253,10 +250,8 @@ class Session:
 
     Args:
         key: Rater, question, round and run.
-        started_at: When the rater began.
         updated_at: When the last label was given or undone.
         closed_at: When the rater stopped; None while they are working.
-        n_units: Number of units to label.
         guideline_hash: Hash of the question and guidelines as they were at the start.
         by_unit: The label of each unit. Of several answers about a unit the first rating decides;
             the others are its history.

@@ -276,14 +276,11 @@ class RaterProgress:
     """Work of one rater in the current round.
 
     Args:
-        rater_id: The rater.
         n_done: Units with an answer; None if a session file is damaged.
-        n_units: Units to answer.
         n_skipped: Units answered as unclear; None likewise.
         hours: Time spent on answers, each counted up to `LONGEST_SECONDS`; None if no answer has
             a time.
         labels_per_hour: Answers with a time, by these hours.
-        first_at: Time of the first answer.
         last_at: Time of the last answer.
         expected_at: When all is done at the pace of the last days; None if nothing is left, or
             nothing was answered in these days.

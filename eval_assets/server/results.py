@@ -43,8 +43,6 @@ class Results:
         report: The report as HTML; it may not exist yet.
         irr: Returns the agreement of humans; None if nothing is measured yet.
         judge_agreement: Returns the agreement of judges on each response.
-        judges: Returns the judges, with the agreement of each with people.
-        certificates: Returns the certificates of judges.
         unavailable: Errors that say that the results cannot be read now.
     """
 

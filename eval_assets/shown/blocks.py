@@ -15,7 +15,6 @@ class Column:
 
     Args:
         name: Its key in JSON.
-        title: Its header.
         is_number: Whether its cells are aligned right and never cut.
         is_wide: Whether a terminal leaves it out.
     """
@@ -33,7 +32,6 @@ class Cell:
     Args:
         text: What people read.
         value: What programs read; None if it is undefined.
-        tone: Its colour.
         verdict: The verdict that it is; it stands beside its sign.
         shade: Share of a heat map's colour; None outside of one.
         is_marked: Whether it is framed.
@@ -160,7 +158,6 @@ class SplitItem:
     """An item that people rated differently.
 
     Args:
-        item: Its name.
         question: The question; empty if there is one only.
         prompt: What was asked; may be empty.
         text: What was rated; may be empty.
@@ -211,10 +208,7 @@ class Section:
 
     Args:
         name: Its address.
-        title: Its title.
         finding: What it says, beside the title.
-        blocks: Its contents, a picture first.
-        is_open: Whether its contents are visible at once.
     """
 
     name: str

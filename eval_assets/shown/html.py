@@ -77,13 +77,7 @@ def _style() -> str:
 
 
 def chip(verdict: Verdict, *, word: str = "", is_short: bool = False) -> str:
-    """Return a verdict with its sign; a short one is a dash, or on a narrow screen its sign.
-
-    Args:
-        verdict: The verdict.
-        word: Its word, if it has more to say.
-        is_short: Whether it stands in a narrow table.
-    """
+    """Return a verdict with its sign; a short one is a dash, or on a narrow screen its sign."""
     if is_short and verdict is Verdict.NOT_MEASURED:
         return f'<span class="dash" title="{verdict.word}">{verdict.sign}</span>'
     word, name = (verdict.short_word, "short") if is_short else (word or verdict.word, "word")

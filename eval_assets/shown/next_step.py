@@ -61,7 +61,6 @@ class NextStep:
     """One thing to do.
 
     Args:
-        action: Its kind.
         sentence: What to do, with the number.
         number: How many; None if it has no number.
         unit: Of what.
@@ -144,14 +143,7 @@ def gate_step(outcome: GateOutcome, labels_step: str) -> str:
 def next_step(
     assessment: Assessment, words: Words, *, n_items: int, item_names: Callable[[int], str]
 ) -> NextStep:
-    """Return the first thing that is lacking: labels, their agreement, a judge that is proven.
-
-    Args:
-        assessment: Labels and judges.
-        words: Nouns of the study.
-        n_items: Number of items, rated or not.
-        item_names: Returns the name of an item.
-    """
+    """Return the first thing that is lacking: labels, their agreement, a judge that is proven."""
     if assessment.outdated_because or any(
         of.finding is JudgeFinding.OUTDATED for of in _all(assessment)
     ):

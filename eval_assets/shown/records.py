@@ -25,13 +25,7 @@ _NAMES = {"n_responses": "rated twice", "n_units": "compared", "n_groups": "grou
 
 
 def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, name: str = "") -> Table:
-    """Return fields of records of one type as a table.
-
-    Args:
-        rows: The records.
-        names: Their fields.
-        name: Name of the table.
-    """
+    """Return fields of records of one type as a table."""
     declared = {field.name: field for field in fields_of(type(rows[0]))} if rows else {}
     fields = [declared[of] for of in names if of in declared]
     columns = tuple(

@@ -23,7 +23,6 @@ class Report:
 
     Args:
         screen: What the terminal prints as well.
-        sections: Details, in their order.
         made_at: When it was made; None for the page of a file.
         notes: Lines at the end.
     """

@@ -28,8 +28,6 @@ class Row:
         value: The figure; NaN if undefined.
         text: The figure as text.
         mark: Whose it is.
-        low: Lower end of its interval; NaN without one.
-        high: Upper end.
         reference: Another value on its row, such as what chance alone gives; NaN for none.
         minimum: Its own minimum, if the axis has none for all rows; NaN for none.
         verdict: Its verdict; None for a figure that decides nothing.
@@ -66,10 +64,7 @@ class Axis:
     """An axis for rows.
 
     Args:
-        low: Left end.
-        high: Right end.
         minimum: Minimum of all rows; NaN if each has its own, or none.
-        minimum_text: The minimum as text.
         ticks: Labelled places.
         chance: Place of chance, if it is neither end; NaN otherwise.
     """

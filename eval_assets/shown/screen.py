@@ -69,20 +69,11 @@ class ReadSummary:
     """What was read.
 
     Args:
-        title: Name of the study.
-        files: The files.
-        n_ratings: Ratings of people.
-        n_scores: Scores of judges.
         n_items: Items that anyone rated.
-        raters: People.
-        judges: Judges.
-        questions: Questions.
         n_double: Items that two people rated on a question, the most of any question.
         groups_by: Column that groups items; empty if each is its own.
-        n_groups: Groups.
         columns: Columns by role.
         not_read: Reason why a column is not read, by `file:column`.
-        notes: Remarks on the reading.
         doubts: (columns, choice, option that reverses it).
         n_held_out: Items that judges are not compared on; 0 if none is held out.
         item: Returns the text of an item.
@@ -119,12 +110,7 @@ class ScreenAnswer:
     """A question with its verdict and sentence.
 
     Args:
-        question: What is asked.
-        verdict: The answer.
-        sentence: Why.
         figure: The figure that decides, beside its minimum; may be empty.
-        rows: The figures, drawn.
-        axis: Their axis; None without rows.
         note: What the drawn interval is; may be empty.
         share: Share of the items on which the verdict holds; 1 for all.
     """
@@ -254,13 +240,7 @@ def first_step(reading: ReadSummary, assessment: Assessment) -> NextStep:
 def screen_of(
     reading: ReadSummary, assessment: Assessment, *, command_of: Callable[[NextStep], str]
 ) -> Screen:
-    """Return the screen of an assessment.
-
-    Args:
-        reading: What was read.
-        assessment: What was measured.
-        command_of: Returns the command that takes a next step.
-    """
+    """Return the screen of an assessment."""
     words = reading.words
     judges = tuple(
         _judge_answer(judge, comparisons, words) for judge, comparisons in assessment.judges.items()
@@ -287,13 +267,7 @@ _LONGEST_PROMPT, _LONGEST_TEXT = 240, 600
 
 
 def disagreement_of(disagreement: WideDisagreement, item: ItemText, *, several: bool) -> SplitItem:
-    """Return a disagreement with its texts, and who gave which value.
-
-    Args:
-        disagreement: The ratings.
-        item: What was rated.
-        several: Whether there are several questions.
-    """
+    """Return a disagreement with its texts, and who gave which value."""
     question = disagreement.question
     values = question.scale.values or ()
     raters: dict[float, list[str]] = {}

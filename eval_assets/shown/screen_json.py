@@ -16,12 +16,7 @@ Json = dict[str, object]
 
 
 def screen_document(screen: Screen, *, report: str | None) -> Json:
-    """Return everything that a screen says, in the types of JSON; undefined figures are null.
-
-    Args:
-        screen: What to write.
-        report: Path of the HTML report; None if there is none.
-    """
+    """Return everything that a screen says, in the types of JSON; undefined figures are null."""
     step = screen.next
     return {
         "schema": SCHEMA,
@@ -53,12 +48,7 @@ def screen_document(screen: Screen, *, report: str | None) -> Json:
 
 
 def report_document(report: Report, *, path: str | None) -> Json:
-    """Return a report as JSON: its screen, and the tables of its sections.
-
-    Args:
-        report: The report.
-        path: Path of its HTML page; None if there is none.
-    """
+    """Return a report as JSON: its screen, and the tables of its sections."""
     return {
         **screen_document(report.screen, report=path),
         "evaluation": report.screen.reading.title,

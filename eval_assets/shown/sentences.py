@@ -62,7 +62,6 @@ class Words:
 
     Args:
         item: What is rated, such as `ticket`.
-        raters: Names of the people.
     """
 
     item: str

@@ -68,11 +68,9 @@ class StoredFigures:
     """Tables of a database that the report shows, as rows.
 
     Args:
-        outcomes: Gates.
         stale: Why figures of judges are older than the ratings; empty if they are not.
         findings: What stands out in the ratings of a question.
         dependent_judges: Sentences on judges of one family.
-        tables: Rows by table.
     """
 
     evaluation: Evaluation

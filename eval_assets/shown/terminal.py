@@ -22,12 +22,7 @@ _TAKEN = 3 + 7 + 2 + 15 + 6
 
 
 def screen_lines(screen: Screen, *, report: str | None) -> list[str]:
-    """Return the lines of a screen.
-
-    Args:
-        screen: What to print.
-        report: Path of the HTML report; None if there is none.
-    """
+    """Return the lines of a screen."""
     return [_CONTROL.sub("", line).rstrip() for line in _lines(screen, report)]
 
 

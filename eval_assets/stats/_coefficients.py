@@ -86,9 +86,6 @@ class HumanAgreement(PatternCoefficient):
     """A^HH: mean over units of the mean over rater pairs of 1 - |a - b| / (high - low).
 
     Values without order are equal or not: the distance is 1 if a and b differ, else 0.
-
-    Attributes:
-        scale: The declared scale.
     """
 
     scale: Scale
@@ -153,11 +150,7 @@ class PairwiseAgreement(PatternCoefficient):
 
 @dataclass(frozen=True)
 class Alpha(PatternCoefficient):
-    """Krippendorff's alpha.
-
-    Attributes:
-        level: Level of measurement.
-    """
+    """Krippendorff's alpha."""
 
     level: Level
 

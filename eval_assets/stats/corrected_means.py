@@ -129,7 +129,6 @@ class _Estimate:
     """A mean and the contribution of each unit to its error.
 
     Attributes:
-        value: The estimate.
         influence: Contribution of each unit, labelled ones first; they add up to 0.
         groups: Group of each unit; None if each is its own.
         is_labelled: Whether each unit is labelled.

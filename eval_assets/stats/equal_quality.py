@@ -40,8 +40,6 @@ class ValueBias:
     Attributes:
         value: Code of the value.
         relative: Bias relative to the mean of the values that are not named.
-        low: Lower end of its interval; all values of an attribute together have 95 %.
-        high: Upper end.
         p_adjusted: Holm's p-value.
         is_named: Whether the bias is significant, and at least a twentieth of the scale.
     """

@@ -59,7 +59,6 @@ class Background:
 
     Args:
         margin: Largest distance of a fit judge's figure below that of people.
-        people_agree: Whether the question passes both human gates.
         cost_per_1000_usd: Cost of 1,000 scores, by judge and hash of its prompt; None if unknown.
         stand_in: Whether parts of the responses that a judge scores alone are tested.
         not_held_out: Why no test is held out of what is printed; empty if one is.

@@ -107,7 +107,6 @@ class QuestionTest:
     """The current test of a question.
 
     Args:
-        number: Its number, from 1.
         evaluations: Evaluations under it, in order.
         spent_groups: Groups of earlier tests, which no longer count: their labels were shown.
         n_elsewhere: Evaluations of the same test in another evaluation on the ledger.

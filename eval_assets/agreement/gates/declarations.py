@@ -26,7 +26,6 @@ class GateDeclaration:
     """One gate.
 
     Args:
-        title: The figure in a sentence.
         units: Units on which the figure is measured, in the plural.
     """
 

@@ -79,7 +79,6 @@ class PromptTemplate:
 
     Args:
         source: Text of the template, with a block `user` and optionally a block `system`.
-        name: Name of its file, for messages.
         form: Form of the reply that it asks for.
         wordings: Questions as judges are asked them, by id, where another wording is declared now.
 
