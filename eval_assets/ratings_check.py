@@ -133,7 +133,10 @@ def check(  # noqa: PLR0913 - the options of the command
     except ExceptionGroup as group_of_errors:
         raise _one_error(group_of_errors) from None
     if len(results) > 1:
-        raise _ambiguous(results)
+        readings = "; or ".join(f"{of.option} ({of.word})" for of in results)
+        message = f"it can be read in two ways, and the verdicts differ ({results[0].choice}?)"
+        title, remedy = results[0].screen.reading.title, f"Choose one: {readings}"
+        raise InputError(InputProblem(title, None, None, message, remedy))
     return results[0]
 
 
@@ -167,13 +170,6 @@ def _one_error(group: ExceptionGroup[Any]) -> Exception:
 
 
 _MOST_ERRORS = 10
-
-
-def _ambiguous(results: Sequence[CheckResult]) -> InputError:
-    readings = "; or ".join(f"{of.option} ({of.word})" for of in results)
-    message = f"it can be read in two ways, and the verdicts differ ({results[0].choice}?)"
-    remedy = f"Choose one: {readings}"
-    return InputError(InputProblem(results[0].screen.reading.title, None, None, message, remedy))
 
 
 @dataclass(frozen=True, repr=False)
@@ -374,7 +370,6 @@ def _repeated(options: ReadOptions) -> list[str]:
 
 
 def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = None) -> CheckResult:
-    """Return the answer on one reading."""
     from eval_assets.agreement.assessment import assess
     from eval_assets.agreement.judge_comparison import MARGIN
     from eval_assets.shown.screen import screen_of

@@ -77,9 +77,29 @@ def measure_pairs(
         listed_pair = _disagreements(judged, a, b, prompts, limits)
         parts.append(listed_pair.assign(judge1_id=item, judge2_id=peer))
         if first is None:
-            judges, scores = (item, peer), (a, b)
-            validation = _validation(
-                judged, judges, scores, prompts, limits, is_independent=is_independent, at=at
+            difference = (a - b)[~np.isnan(a - b)]
+            micro = pair_kappa(a, b)
+            macro = macro_kappa(prompts["kappa"].to_numpy(), prompts["n_units"].to_numpy())
+            p = wilcoxon_signed_rank(a, b)
+            # The median of the differences: the difference of medians can have the other sign.
+            median = float(np.median(difference)) if len(difference) else math.nan
+            status = _status(macro, micro.value, lowest=limits.kappa)
+            validation = Validation(
+                timestamp=at,
+                kappa_macro=macro,
+                kappa_micro=micro.value,
+                status=status if is_independent else NOT_INDEPENDENT,
+                n_prompts=len(prompts),
+                n_prompts_defined=int(prompts["kappa"].count()),
+                n_units=micro.n_units,
+                wilcoxon_p=p,
+                median_difference=median,
+                judge1_id=item,
+                judge2_id=peer,
+                fingerprint=judge_set_fingerprint(
+                    {judge: judged.fingerprints[judge] for judge in (item, peer)}
+                ),
+                notes="; ".join(_notes(prompts, (item, peer), limits, p=p, median=median)),
             )
             first = _judgements(judged, item, peer, prompts, at=at), validation
     filled = [part for part in parts if len(part)]
@@ -193,46 +213,8 @@ def _disagreements(
     return pd.concat(filled, ignore_index=True).drop(columns=["start", "end"])
 
 
-def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
-    judged: JudgedUnits,
-    judges: tuple[str, str],
-    scores: tuple[Floats, Floats],
-    prompts: pd.DataFrame,
-    limits: DualJudge,
-    *,
-    is_independent: bool,
-    at: datetime,
-) -> Validation:
-    """Return whether the pair passes: both kappas reach the limit; undefined never passes."""
-    a, b = scores
-    difference = (a - b)[~np.isnan(a - b)]
-    defined = prompts["kappa"].dropna()
-    micro = pair_kappa(a, b)
-    macro = macro_kappa(prompts["kappa"].to_numpy(), prompts["n_units"].to_numpy())
-    p = wilcoxon_signed_rank(a, b)
-    # The median of the differences: the difference of the medians can have the other sign.
-    median = float(np.median(difference)) if len(difference) else math.nan
-    return Validation(
-        timestamp=at,
-        kappa_macro=macro,
-        kappa_micro=micro.value,
-        status=_status(macro, micro.value, lowest=limits.kappa)
-        if is_independent
-        else NOT_INDEPENDENT,
-        n_prompts=len(prompts),
-        n_prompts_defined=len(defined),
-        n_units=micro.n_units,
-        wilcoxon_p=p,
-        median_difference=median,
-        judge1_id=judges[0],
-        judge2_id=judges[1],
-        fingerprint=judge_set_fingerprint({judge: judged.fingerprints[judge] for judge in judges}),
-        notes="; ".join(_notes(prompts, judges, limits, p=p, median=median)),
-    )
-
-
 def _status(macro: float, micro: float, *, lowest: float) -> str:
-    """Return `pass`, `fail`, or `not_evaluable` if a kappa is undefined."""
+    """Return `pass` if both kappas reach the lowest; `not_evaluable` if one is undefined."""
     if math.isnan(macro) or math.isnan(micro):
         return "not_evaluable"
     return "pass" if min(macro, micro) >= lowest - TOLERANCE else "fail"

@@ -1,7 +1,7 @@
 """Agreement by wording of a question, and which round of labelling decides."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,45 +77,34 @@ def measure_rewordings(
                 data_version=data_version,
             )
             if index:
-                earlier = [of_version for _, of_version in versions[:index]]
-                row = _changed(row, ratings, earlier, coefficients, reworded.texts)
+                before, texts = versions[index - 1][1], reworded.texts
+                rated = np.concatenate([earlier.unit for _, earlier in versions[:index]])
+                is_new = ~np.isin(texts, texts[rated])
+                new = ratings.matrix()[is_new]
+                a_hh, alpha = (
+                    difference_interval(
+                        new,
+                        before.matrix(),
+                        coefficient,
+                        paired=False,
+                        confidence=CONFIDENCE,
+                        groups=ratings.group[is_new],
+                        groups_b=before.group,
+                    )
+                    for coefficient in coefficients
+                )
+                row = replace(
+                    row,
+                    n_new=int(_is_rated_twice(new).sum()),
+                    a_hh_change=Figure.of(a_hh),
+                    alpha_change=Figure.of(alpha),
+                )
             if (question.id, number) in reworded.rescaled:
                 row = replace(row, a_hh=UNDEFINED_FIGURE)
             if any((question.id, of) in reworded.rescaled for of in (number, row.previous_version)):
                 row = replace(row, a_hh_change=UNDEFINED_FIGURE)
             rows.append(row)
     return tuple(rows)
-
-
-def _changed(
-    row: RubricVersionFigures,
-    ratings: LongRatings,
-    earlier: Sequence[LongRatings],
-    coefficients: tuple[HumanAgreement, Alpha],
-    texts: NDArray[np.int64],
-) -> RubricVersionFigures:
-    """Return the figures with the changes of new responses from all of the version before."""
-    before = earlier[-1]
-    is_known = np.isin(texts, texts[np.concatenate([of.unit for of in earlier])])
-    new, old = ratings.matrix()[~is_known], before.matrix()
-    a_hh, alpha = (
-        difference_interval(
-            new,
-            old,
-            coefficient,
-            paired=False,
-            confidence=CONFIDENCE,
-            groups=ratings.group[~is_known],
-            groups_b=before.group,
-        )
-        for coefficient in coefficients
-    )
-    return replace(
-        row,
-        n_new=int(_is_rated_twice(new).sum()),
-        a_hh_change=Figure.of(a_hh),
-        alpha_change=Figure.of(alpha),
-    )
 
 
 def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:

@@ -92,7 +92,6 @@ def last_run_state(instance: dg.DagsterInstance, folder: EvaluationFolder) -> Re
 
 
 def _own_steps(instance: dg.DagsterInstance, run_id: str, folder: EvaluationFolder) -> set[str]:
-    """Return the steps of a run that are of this evaluation."""
     planned = {
         dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
         dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED,

@@ -247,7 +247,6 @@ _SCORE_COLUMNS = (
 
 
 def _units(rated: RatedUnits) -> list[Unit]:
-    """Return rated units as units of judging."""
     return [
         Unit(
             name,

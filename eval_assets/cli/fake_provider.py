@@ -223,7 +223,6 @@ def _chat(body: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
 
 
 def _reply(path: str, model: str, prompt: str, text: str) -> dict[str, object]:
-    """Return a reply in the protocol of a path."""
     name = _digest(model, prompt)[:24]
     n_input, n_output = (-(-len(part) // _CHARACTERS_PER_TOKEN) for part in (prompt, text))
     if path == _ANTHROPIC:

@@ -183,7 +183,6 @@ class JudgingPlan:
         return replace(request, messages=(*before, replace(last, text=text)))
 
     def _replicates(self, unit: Unit) -> range:
-        """Return the numbers of a unit's replicates."""
         first = unit.first_replicate
         return range(first, first + self.client.model.declared.replicates)
 

@@ -138,7 +138,11 @@ def read_adjudications(evaluation: Evaluation) -> list[Adjudication]:
         except ValidationError as error:
             if _is_cut_short(line):
                 continue
-            problems.append(_bad_line(number, error))
+            fault = error.errors(include_url=False)[0]
+            column = str(fault["loc"][0]) if fault["loc"] else None
+            message = f"this is not an adjudication ({fault['msg']})"
+            remedy = "Correct the line, or remove it"
+            problems.append(InputProblem(ADJUDICATIONS, number, column, message, remedy))
             continue
         scale = scales.get(step.question_id)
         if scale is None:
@@ -208,13 +212,6 @@ def _is_cut_short(line: str) -> bool:
     except json.JSONDecodeError:
         return line.startswith("{") and not line.rstrip().endswith("}")
     return False
-
-
-def _bad_line(number: int, error: ValidationError) -> InputProblem:
-    first = error.errors(include_url=False)[0]
-    column = str(first["loc"][0]) if first["loc"] else None
-    message = f"this is not an adjudication ({first['msg']})"
-    return InputProblem(ADJUDICATIONS, number, column, message, "Correct the line, or remove it")
 
 
 @dataclass(frozen=True)

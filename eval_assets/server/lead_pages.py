@@ -306,13 +306,33 @@ def rater_progress(study: Study, *, at: datetime) -> list[RaterProgress]:
     labels = {rater: _labels(queue) for rater, queue in study.queues.items()}
     held_up = _held_up(study, labels)
     further = _further_labels(study)
-    return [
-        replace(
-            _progress(rater, queue, labels[rater], at=at, n_held_up=held_up[rater]),
+    rows = []
+    for rater, queue in study.queues.items():
+        n_units, done = len(queue.units), labels[rater]
+        row = RaterProgress(
+            rater_id=rater,
+            n_done=None,
+            n_units=n_units,
+            n_skipped=None,
             further_hours=_hours(_seconds(further.get(rater, ()))),
         )
-        for rater, queue in study.queues.items()
-    ]
+        if done is not None:
+            seconds = _seconds(done.values())
+            times = [of.events[0].labelled_at for of in done.values() if of.is_time_known]
+            hours = _hours(seconds)
+            row = replace(
+                row,
+                n_done=len(done),
+                n_skipped=sum(label.rating is None for label in done.values()),
+                hours=hours,
+                labels_per_hour=len(seconds) / hours if hours else None,
+                first_at=min(times, default=None),
+                last_at=max(times, default=None),
+                expected_at=_expected_end(times, n_left=n_units - len(done), at=at),
+                n_held_up=held_up[rater],
+            )
+        rows.append(row)
+    return rows
 
 
 def progress_csv(progress: Sequence[RaterProgress]) -> str:
@@ -338,34 +358,6 @@ def _labels(queue: RaterQueue) -> dict[int, Label] | None:
         return queue.labels()
     except InputError:
         return None
-
-
-def _progress(
-    rater: str,
-    queue: RaterQueue,
-    labels: dict[int, Label] | None,
-    *,
-    at: datetime,
-    n_held_up: int,
-) -> RaterProgress:
-    n_units = len(queue.units)
-    if labels is None:
-        return RaterProgress(rater_id=rater, n_done=None, n_units=n_units, n_skipped=None)
-    seconds = _seconds(labels.values())
-    times = [label.events[0].labelled_at for label in labels.values() if label.is_time_known]
-    hours = _hours(seconds)
-    return RaterProgress(
-        rater_id=rater,
-        n_done=len(labels),
-        n_units=n_units,
-        n_skipped=sum(label.rating is None for label in labels.values()),
-        hours=hours,
-        labels_per_hour=len(seconds) / hours if hours else None,
-        first_at=min(times, default=None),
-        last_at=max(times, default=None),
-        expected_at=_expected_end(times, n_left=n_units - len(labels), at=at),
-        n_held_up=n_held_up,
-    )
 
 
 def _further_labels(study: Study) -> dict[str, list[Label]]:

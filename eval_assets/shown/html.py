@@ -160,7 +160,6 @@ def axis_plot(axis: Axis, rows: Sequence[Row]) -> str:
 
 
 def _texts(texts: Iterable[tuple[float, str, str]], axis: Axis) -> str:
-    """Return texts at places of an axis."""
     parts = []
     for value, text, name in texts:
         place = axis.place(value)

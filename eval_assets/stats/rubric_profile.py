@@ -347,7 +347,6 @@ def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> B
 
 
 def _spread_of_question(part: _QuestionUnits, *, n_pairs: int) -> BeyondChance:
-    """Return the spread of one question's alpha."""
     if not part.has_order:
         return BeyondChance.of_classes(part.marginals, n_pairs=n_pairs)
     peaked = kurtosis(part.marginals, part.positions)

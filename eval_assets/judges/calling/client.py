@@ -352,7 +352,6 @@ class ModelClient(Generic[Declared]):
         return outcome
 
     async def _reply_in_time(self, request: ModelRequest) -> Outcome:
-        """Return the outcome of a request within the timeout."""
         loop, seconds = asyncio.get_running_loop(), self.model.declared.timeout_seconds
         deadline = loop.time() + seconds
         sending = asyncio.ensure_future(self.connections.ask(request))

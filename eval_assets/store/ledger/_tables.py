@@ -64,7 +64,6 @@ _TYPES: dict[object, Any] = {
 
 
 def _columns(record: type) -> list[sa.Column[Any]]:
-    """Return a column for each field of a record."""
     columns = []
     for name, hint in get_type_hints(record).items():
         options = get_args(hint) or (hint,)
