@@ -93,11 +93,8 @@ def assess(
 ) -> Assessment:
     """Measure the labels of each question, and compare each judge with them.
 
-    Args:
-        questions: Their ratings.
-        gates: Minimums of people's agreement.
-        margin: How far a judge's agreement with people may lie below theirs.
-        may_pass: Whether this comparison of judges decides; if not, the held-out test does.
+    A judge's agreement may lie `margin` below people's. `may_pass` is whether this comparison
+    decides; if not, the held-out test does.
     """
     labels = tuple(label_agreement(of.question, of.people, gates) for of in questions)
     judges: dict[str, list[JudgeComparison]] = {}

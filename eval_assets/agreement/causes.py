@@ -67,12 +67,7 @@ def cause_of_disagreement(
 ) -> Cause | None:
     """Return what most of the disagreement comes from; None if nothing stands out.
 
-    Args:
-        question: The question.
-        ratings: All ratings of it.
-        patterns: The same.
-        level: Level of alpha.
-        limit: Alpha from which on people agree.
+    `limit` is the alpha from which on people agree.
     """
     return (
         _severity_gap(question, ratings.shared())

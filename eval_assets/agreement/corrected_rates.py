@@ -28,11 +28,7 @@ def measure_corrected_rates(
     A judge that is too lenient passes too many; what it says of the responses that people rated as
     well corrects its rate on all. The interval is by response group.
 
-    Args:
-        people: Human ratings by question, outside a held-out test.
-        judges: Scores by question, outside it as well; raters are judges.
-        systems: System of each response.
-        evaluation: Declares the questions and which values are a pass.
+    `people` and `judges` are ratings by question, outside a held-out test.
     """
     codes, names = systems
     parts: list[tuple[str | None, Integers]] = [(None, np.flatnonzero(codes >= 0))]

@@ -39,11 +39,7 @@ def measure_bias(
     attribute, or nobody rated twice, a bias cannot be told from a stretched scale: NOT MEASURED. A
     bias that people share, such as one for long responses, is no bias here.
 
-    Args:
-        people: Human ratings by question, outside a held-out test.
-        judges: Scores by question; raters are judges.
-        attributes: Values of each response by attribute.
-        evaluation: Declares the questions.
+    `people` are ratings by question, outside a held-out test; raters of `judges` are judges.
     """
     rows: list[Row] = []
     for question in evaluation.rubric:

@@ -361,14 +361,8 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
 ) -> JudgeComparison:
     """Compare a judge with people on one question.
 
-    Args:
-        judge: Name of the judge.
-        labels: The people's agreement with each other.
-        people: Their ratings.
-        scores: The judge's.
-        margin: How far its agreement may lie below theirs.
-        n_judges: Judges that are compared together, which share the level.
-        may_pass: Whether this comparison decides; if not, the held-out test does.
+    The judge's agreement may lie `margin` below people's; `n_judges` are compared together, which
+    share the level. `may_pass` is whether this comparison decides; if not, the held-out test does.
     """
     question, groups = labels.question, people.group
     level: Level = "interval" if question.has_order else "nominal"  # of two classes one is 1

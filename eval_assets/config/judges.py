@@ -240,10 +240,7 @@ class DualJudge:
 def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
     """Return the fingerprint of a judge's identity: provider, model, prompt and settings.
 
-    Args:
-        judge: The judge, live or recorded.
-        settings: What it is sent; nothing for a recorded judge.
-        prompt: Source of the prompt's template; empty for a recorded judge.
+    A recorded judge has neither settings nor a prompt.
 
     Returns:
         SHA-256 in hexadecimal, its first 12 characters.

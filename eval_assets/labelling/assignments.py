@@ -263,13 +263,8 @@ def reassign(
 ) -> Reassignment:
     """Give the open assignments of a rater in a round to others, the least loaded first.
 
-    Args:
-        assignments: All assignments.
-        rater_id: The rater.
-        to: Raters who may take over.
-        round: The round.
-        questions_of: Returns the questions of an assignment with and without a label. Labelled
-            responses stay with the rater.
+    `questions_of` returns the questions of an assignment with and without a label. Labelled
+    responses stay with the rater.
     """
     remaining: list[Assignment] = []
     unlabelled: list[Assignment] = []

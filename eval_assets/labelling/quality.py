@@ -62,9 +62,7 @@ def quality_figures(
     A rater with fewer than ten labels on a question has no other advice there than that these are
     too few to check.
 
-    Args:
-        rubric: The questions.
-        rows: Figures as `measured_quality` of the store returns them.
+    `rows` are as `measured_quality` of the store returns them.
     """
     figures: list[QualityFigure] = []
     by_rater: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}

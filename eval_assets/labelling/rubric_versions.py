@@ -73,11 +73,7 @@ def new_wordings(
 ) -> list[RubricWording]:
     """Return the versions that came into use since the last run, new or used before.
 
-    Args:
-        evaluation: The evaluation as declared now.
-        known: Versions in the order in which they came into use.
-        labels_before: Stored labels by question and fingerprint, which were given before.
-        at: Time of this run.
+    Versions that are `known` are in the order in which they came into use.
     """
     new = []
     for question in evaluation.rubric:

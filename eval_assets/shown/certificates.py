@@ -57,9 +57,7 @@ def certificates_table(rows: Sequence[StoredRow]) -> Table:
 def certificates_notes(rows: Sequence[StoredRow], unevaluated: Mapping[str, str]) -> Iterator[str]:
     """Yield the limits of certificates, why some are no longer valid, and why tests are missing.
 
-    Args:
-        rows: Rows of `judge_certificates`.
-        unevaluated: Reasons why tests were not evaluated, by question.
+    `rows` are of `judge_certificates`; the reasons `unevaluated` are by question.
     """
     for row in rows:
         subject = f"{row['judge_id']} on {row['question_id']}"
@@ -85,9 +83,7 @@ def certificates_reasons(rows: Sequence[StoredRow]) -> Iterator[str]:
 def versions_notes(rows: Sequence[StoredRow], in_use: Mapping[str, str]) -> Iterator[str]:
     """Yield what to declare for judges that rate as another version than the certified one.
 
-    Args:
-        rows: Rows of `judge_certificates`.
-        in_use: Version that each judge rates as.
+    `rows` are of `judge_certificates`.
     """
     held = [row for row in rows if row["claim"] and not row["stale_because"]]
     held.sort(key=lambda row: (row["created_at"], row["version"]))

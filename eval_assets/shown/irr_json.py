@@ -35,13 +35,7 @@ def irr_result(  # noqa: PLR0913 - what was measured, and what follows
 ) -> dict[str, Any]:
     """Return the agreement of humans in the types of JSON.
 
-    Args:
-        evaluation: The evaluation.
-        humans: The ratings.
-        agreement: Figures overall and by question.
-        findings: Remarks on the labels.
-        outcomes: Outcome of every gate.
-        steps: Next step of each question whose labels do not pass, under None that of all.
+    `steps` are the next step of each question whose labels do not pass, under None that of all.
 
     Returns:
         Per question and overall: the figure that decides in percent with its threshold, A^HH with

@@ -111,9 +111,7 @@ def folder_command(step: NextStep, evaluation: Evaluation) -> str:
 def gate_step(outcome: GateOutcome, labels_step: str) -> str:
     """Return what to do about a gate; empty if it passes, or a run has to measure it first.
 
-    Args:
-        outcome: The gate's outcome.
-        labels_step: Next step of people's labels; empty if they can be trusted.
+    `labels_step` is empty if the labels can be trusted.
     """
     if outcome.unusable or (outcome.passed and outcome.state is Verdict.PASS):
         return ""

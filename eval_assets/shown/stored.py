@@ -92,9 +92,7 @@ class StoredFigures:
 def stored_sections(source: StoredFigures, *, untrusted: Collection[str]) -> Iterator[Section]:
     """Yield the sections that have something to say.
 
-    Args:
-        source: The tables.
-        untrusted: Questions whose labels fail: nothing is said of judges by them.
+    Nothing is said of judges by the labels of `untrusted` questions.
     """
     sections = (
         _summary(source),

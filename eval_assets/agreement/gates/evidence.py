@@ -85,11 +85,8 @@ def why_unusable(
 ) -> Unusable | None:
     """Return why the figures of a table cannot be used; None if they can.
 
-    Args:
-        version: Version of the data they were measured on; empty if nothing was measured.
-        current: Version of the data as it is now.
-        changed: Tables behind the figures whose files changed after they were read.
-        folder: The evaluation folder, which the remedy names.
+    `version` is of the data they were measured on, empty if nothing was measured; `changed` are the
+    tables behind them whose files changed since.
     """
     if not version:
         return Unusable("not measured yet", folder)
