@@ -436,7 +436,7 @@ def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
             if len(names) == len(set(names.values())) and share_of_people(set(names.values())) == 1:
                 parts = names
                 break
-    return {header: part for header, part in parts.items() if not part.isdigit()}
+    return {header: part for header, part in parts.items() if not part[:1].isdigit()}
 
 
 def shared_part(header: str, parts: Mapping[str, str]) -> str | None:

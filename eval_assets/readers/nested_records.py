@@ -23,6 +23,7 @@ from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.names import (
     Role,
     Who,
+    holds_judges,
     is_first_name,
     is_rating_word,
     may_be,
@@ -194,8 +195,12 @@ def _with_runs(row: Row) -> Row:
             rest[path] = value
             continue
         if any(map(_is_nested, value)):
-            is_open = all(isinstance(of, dict) and _KEY not in of for of in value)
-            rest[path] = [{"run": k, **of} for k, of in enumerate(value, 1)] if is_open else value
+            are_open = all(
+                isinstance(of, dict) and not any(n == _KEY or holds_judges(str(n)) for n in of)
+                for of in value
+            )
+            parts = enumerate(value, 1)
+            rest[path] = [{"run": k, **of} for k, of in parts] if are_open else value
             continue
         of_judge = {} if judge is None else {"judge": judge}
         is_named = path[-1] == judge or names_judge(path[-1]) or is_rating_word(path[-1])

@@ -131,6 +131,7 @@ class ItemRows:
         judges += self._judges_on_another_scale(rated, main, judges)
         people = [c for c in main if c not in judges]
         people = self._without_computed(self._without_references(people))
+        means = [c.name for c in candidates if c.may_be(Role.SUMMARY) and c not in rated]
         problems = self._odd_cells(people + judges, items)
         question = self.choices.question or _question_among(items)
         items = [column for column in items if column is not question]
@@ -140,6 +141,7 @@ class ItemRows:
             rated=[],
             question=question,
             not_read=self.not_read,
+            notes=[f"not read: {of}, {self.not_read[of]}" for of in means if not people],
             problems=problems,
         )
         self._name_raters(reading, people, judges)
@@ -256,9 +258,13 @@ class ItemRows:
         return next((reason for reason, applies in reasons.items() if applies), None)
 
     def _is_pair(self, column: CodedColumn, peer: CodedColumn) -> bool:
-        """Return whether a person and a judge say the same, as is_safe_human and is_safe_llm."""
-        owners = {self.who_is(column), self.who_is(peer)}
-        return owners == {Who.HUMAN, Who.JUDGE} and bool(distinct_parts([column.name, peer.name]))
+        """Return whether a person and a judge say the same, as is_safe and is_safe_llm."""
+        judges = [of for of in (column, peer) if self.who_is(of) is Who.JUDGE]
+        if len(judges) != 1:
+            return False
+        [person] = [of for of in (column, peer) if of not in judges]
+        is_named = self.who_is(person) is Who.HUMAN and distinct_parts([column.name, peer.name])
+        return bool(is_named or judge_of_question(judges[0].name, [person.name]))
 
     # Columns of one scale.
 
@@ -750,13 +756,25 @@ def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
         is_key = column.origin is Origin.KEY and share_of_criteria(column.values) > 0.5
         n_items = n_distinct(combined([other for other in items if other is not column]))
         is_full = n_distinct(combined(items)) == n_items * len(column.values)
-        stem = plain(column.name).removesuffix("_name")
-        is_named = may_be(stem, Role.QUESTION) and not may_be(stem, Role.ITEM)
-        if is_key or (is_named and is_full and len(column.values) < n_items):
+        is_named = column.may_be(Role.QUESTION) and not (
+            column.may_be(Role.ITEM) and column.kind is not Kind.WORD
+        )
+        is_criterion = column.origin is Origin.KEY or not (
+            column.origin or column.may_be(*_NO_QUESTIONS)
+        )
+        is_word = column.kind is Kind.WORD and not any(map(names_model, column.values))
+        is_word &= len({_NUMBER_AT_END.sub("", value) for value in column.values}) > 1
+        if is_key or (
+            (is_named or (is_word and is_criterion)) and is_full and len(column.values) < n_items
+        ):
             return column
     return None
 
 
+_NO_QUESTIONS = (
+    *(Role.ITEM, Role.TEXT, Role.SYSTEM, Role.TURN),
+    *(Role.RUN, Role.ROUND, Role.GROUP, Role.RATER),
+)
 _NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
 _NEVER = (["false"], ["true"])
 """Values of a column that programs write for all rows."""

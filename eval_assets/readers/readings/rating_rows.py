@@ -401,6 +401,7 @@ class _RatingRows:
         """Add the choices that only a name, or its lack, made."""
         names = self.rater.values if self.choices.names is None else ()
         models = models_by_company(names)
+        models |= reading.judges
         programs = tuple(of for of in names if may_be_program(of) and of not in models)
         if programs and len(programs) < len(names):
             verb = "counts as a person" if len(programs) == 1 else "count as people"
@@ -742,6 +743,7 @@ class _RatingRows:
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
 _TRUE = {"1", *lines_of("true")}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)")
+_KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
 
 
@@ -775,7 +777,7 @@ def _machine_rows(
             yield column, np.append([word in _TRUE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
             yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
-        elif column.may_be(Role.FLAG) and len(words) <= _MOST_QUESTIONS:  # a type of feedback
+        elif _KIND.search(plain(column.name)) and len(words) <= _MOST_QUESTIONS:
             are_judges = [who(value) is Who.JUDGE for value in column.values]
             yield column, np.append(are_judges, False)[column.codes]
 

@@ -1139,6 +1139,8 @@ def test_keys_with_dots_say_whose_a_rating_is(tmp_path: Path) -> None:
         ("Rater Judge", "Rater", "Judge", None),
         ("anna ben model", "anna ben", "model", "--model model"),
         ("J K L bot", "J K L", "bot", "--model bot"),
+        ("expert novice_1 novice_2 gpt-4o", "expert novice_1 novice_2", "gpt-4o", None),
+        ("human_1_score human_2_score llm", "human_1_score human_2_score", "llm", None),
         ("r1_tone r1_depth r2_tone r2_depth m_tone m_depth", "r1 r2 m", "", "--judge m"),
         ("judge_score", "", "judge_score", None),
     ],
@@ -1292,6 +1294,56 @@ def test_lists_of_two_models_are_those_of_two_judges(tmp_path: Path) -> None:
 
     assert set(tables.scores["judge"]) == {"gpt4_score", "claude-3-opus"}
     assert len(tables.ratings) == 2 * len(ITEMS)
+
+
+@pytest.mark.parametrize("kinds", [("physician", "LLM"), ("person", "model")])
+def test_role_of_a_rater_tells_machines(tmp_path: Path, kinds: tuple[str, str]) -> None:
+    rows = [
+        [i, name, kind, 1 + (n * k + n % 3) % 5]
+        for n, i in FEW
+        for k, (name, kind) in enumerate((("e01", kinds[0]), ("e02", kinds[0]), ("g4", kinds[1])))
+    ]
+
+    tables = read(
+        tmp_path, "a.csv", table(["case", "evaluator_id", "evaluator_role", "score"], *rows)
+    )
+
+    assert set(tables.ratings["rater"]) == {"e01", "e02"}
+    assert set(tables.scores["judge"]) == {"g4"}
+
+
+def test_flag_of_a_person_stands_beside_that_of_a_judge(tmp_path: Path) -> None:
+    rows = [[i, n % 3 > 0, n % 4 > 0] for n, i in FEW]
+
+    tables = read(tmp_path, "a.csv", table(["request", "is_correct", "is_correct_llm"], *rows))
+
+    assert len(tables.ratings) == len(tables.scores) == len(ITEMS)
+
+
+def test_names_of_objects_with_a_person_and_a_judge_are_questions(tmp_path: Path) -> None:
+    checks = {"cites_source": "anna", "polite": "ben"}
+    records = [
+        {
+            "id": i,
+            "checks": {
+                of: {"human": PEOPLE[i, r] > 2, "judge": JUDGE[i] > 2} for of, r in checks.items()
+            },
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "a.jsonl", lines(records))
+
+    assert {question.id for question in tables.questions} == {*checks}
+    assert len(tables.items) == len(ITEMS)
+
+
+def test_mean_of_people_that_is_all_there_is_of_them_is_named(tmp_path: Path) -> None:
+    rows = [[i, PEOPLE[i, "anna"] / 2, JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "human_mean", "gpt-4o"], *rows))
+
+    assert any("human_mean" in note for note in tables.notes)
 
 
 def test_columns_of_phoenix_without_a_span_are_a_table(tmp_path: Path) -> None:
