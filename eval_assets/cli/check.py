@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,15 +158,12 @@ def _print_screen(result: CheckResult, report: str | None) -> None:
 
 
 def _errors(result: CheckResult) -> list[dict[str, Any]]:
-    """Return F1 of each judge of two classes, and the items that it gets wrong."""
-    from eval_assets.wording import or_none
-
+    """Return the items that each judge of two classes gets wrong."""
     item = result.screen.reading.item
     return [
         {
             "judge": of.judge,
             "question": of.question.id,
-            "f1": or_none(two.f1),
             "false_passes": [item(unit).name for unit in two.false_passes],
             "false_failures": [item(unit).name for unit in two.false_failures],
         }
@@ -177,15 +175,19 @@ def _errors(result: CheckResult) -> list[dict[str, Any]]:
 
 def _error_lines(result: CheckResult) -> Iterator[str]:
     from eval_assets.shown.terminal import wrapped
-    from eval_assets.wording import figure_text, or_nan
+    from eval_assets.wording import figure_text
 
-    for of in _errors(result):
-        yield f"\nErrors of {of['judge']} on {of['question']}: F1 {figure_text(or_nan(of['f1']))}"
-        for title, names in (
-            ("False passes", of["false_passes"]),
-            ("False failures", of["false_failures"]),
+    item = result.screen.reading.item
+    for of in chain.from_iterable(result.screen.assessment.judges.values()):
+        if (two := of.two_classes) is None:
+            continue
+        yield f"\nErrors of {of.judge} on {of.question.id}: F1 {figure_text(two.f1)}"
+        for title, units in (
+            ("False passes", two.false_passes),
+            ("False failures", two.false_failures),
         ):
-            yield from wrapped(f"{title} ({len(names):,}): {', '.join(names) or 'none'}")
+            names = ", ".join(item(unit).name for unit in units) or "none"
+            yield from wrapped(f"{title} ({len(units):,}): {names}")
 
 
 def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None) -> str | None:
