@@ -78,7 +78,6 @@ class CalibrationRound:
 
     Args:
         pass_mark: Share of right answers that is required.
-        is_last: Whether no further round follows.
     """
 
     number: int

@@ -55,7 +55,6 @@ class VersionedLabels:
 
     Args:
         ratings: Labels that count, with the column `rubric_version`.
-        older: Labels of other versions.
         notes: Omitted labels, a sentence for each question.
     """
 

@@ -39,7 +39,6 @@ class _FileState:
     """A session with the extent to which its file was read.
 
     Args:
-        session: The session after these events.
         inode: Number of the file, which another one that replaces it does not have.
         size: Bytes up to the end of the last complete line.
         n_lines: Number of these lines; 0 if an earlier version wrote the file as one object.

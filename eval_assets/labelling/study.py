@@ -43,7 +43,6 @@ class Study:
     Without assignments every rater labels everything, except what a judge is certified to score.
 
     Args:
-        assignments: Assignments of raters; None without assignments.
         covered: Responses that a certified judge scores, by question with a certified part.
         calibration: Responses that a rater answers before any other.
         labels: Returns all labels as their files are now, if raters may discuss them.

@@ -129,7 +129,6 @@ class Distribution:
     Args:
         name: By whom.
         place: Further name, such as the question; may be empty.
-        counts: Numbers of each value.
     """
 
     name: str

@@ -29,8 +29,6 @@ class AgreementProfile(Profile):
         exact_agreement: Share of rater pairs with equal ratings.
         adjacent_agreement: Share of rater pairs within one step; NaN if the scale has none.
         alpha: Krippendorff's alpha at `level`.
-        fleiss_kappa: Fleiss' kappa.
-        gwet_ac1: Gwet's AC1.
         gwet_ac2: Gwet's AC2 with quadratic weights; NaN at the nominal level.
         a_hh_by_chance: A^HH to expect of raters who share only their habits.
         level: Level of measurement of `alpha`.

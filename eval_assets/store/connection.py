@@ -69,7 +69,6 @@ class _Session:
 
     Attributes:
         depth: Sessions that have begun and not ended; outside of them nothing is kept open.
-        files: Open files.
         owners: Evaluation folder that each of these was checked to belong to.
         n_uses: Uses of each file now; only an unused file is closed for another process.
         n_openings: Files opened so far, in a session or not.

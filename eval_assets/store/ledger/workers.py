@@ -111,7 +111,6 @@ class Worker:
     ledger's server is away, its methods block; see `Ledger` for what they do.
 
     Args:
-        ledger: The ledger.
         asset: Asset or command on whose account is asked.
         run_id: Run that it belongs to; None outside a run, where it is a separate run.
         caps: Evaluation that declares caps of runs and months; a shard has a part of them.
