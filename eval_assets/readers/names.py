@@ -94,7 +94,8 @@ _MODEL = re.compile(
     r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
     r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
     r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
-    r"|\be-?rater\b",
+    r"|\be-?rater\b|zephyr|nemotron|doubao|vicuna|\balpaca\b|dbrx|\bjamba|\bglm\b|internlm"
+    r"|baichuan|wizardlm|\brobot\b",
     re.IGNORECASE,
 )
 _FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
@@ -108,7 +109,8 @@ _NO_LAST_NAME = re.compile(
 
 _JUDGE = _words("judge")
 _PROGRAM = re.compile(
-    r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline)"
+    r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline|svc"
+    r"|heuristic|synthetic|ragas|falcon|titan|bard)"
     r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
     re.IGNORECASE,
 )
@@ -250,7 +252,8 @@ def names_model(name: str) -> bool:
         >>> [names_model(name) for name in ("gpt-4o", "Claude 3 Opus", "Claude", "Gemma Jones")]
         [True, True, False, False]
     """
-    name = name.strip()
+    name = unicodedata.normalize("NFKC", name.strip())
+    name = name if name.isascii() else name.casefold().translate(_LATIN)
     first = _FIRST_NAME.match(name)
     last = name[first.end() :] if first else ""
     is_of_model = last and (_NO_LAST_NAME.fullmatch(last.split()[0]) or _CRITERION.search(last))
@@ -375,7 +378,7 @@ def are_a_row_of_letters(names: Sequence[str]) -> bool:
     return all(ord(b) - ord(a) == 1 for a, b in pairwise(letters))
 
 
-_SEPARATORS = (":", "\uff1a", " - ", "__", "_", ".", "/", "-", " ")
+_SEPARATORS = (":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")
 _BRACKETED = re.compile(r"(.+?)\s*[\[(\uff08](.+)[\])\uff09]")
 _FEWEST_CROSSED = 4
 _LARGEST_GAP = 0.7

@@ -390,7 +390,7 @@ def with_choices(table: CodedTable) -> CodedTable:
         for column in table.columns
         if 0 < len(column.values) <= _MOST_TICKS and {*map(str.casefold, column.values)} <= _CROSSES
     ]
-    if not crossed:
+    if all(column.has_cell.all() for column in crossed):
         return table
     columns = [
         CodedColumn(c.name, (~c.has_cell).astype(np.int32), ["yes", "no"], c.level)

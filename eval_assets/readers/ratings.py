@@ -330,6 +330,10 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
         message, remedy = "it holds no records", "Name a file with a row for each rating or item"
         raise refused(source.files[0], message, remedy)
     problems = []
+    roles = {plain(of) for of in (*options.item, *options.rater, *options.judge, *options.rating)}
+    for name in (name for name in options.ignore if plain(name) in roles):
+        message = f"{name} is ignored, and another option gives it a role"
+        problems.append(InputProblem(table.file, None, None, message, "Keep one of the two"))
     of_columns = ("item", "rating", "ignore", "question", "model", "group", "run")
     for option in (*of_columns, "rater", "judge"):
         is_rater = option in ("rater", "judge")

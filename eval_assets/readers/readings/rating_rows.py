@@ -741,8 +741,10 @@ class _RatingRows:
 
 
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
-_TRUE = {"1", *lines_of("true")}
-_OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)")
+_TRUE, _FALSE = {"1", *lines_of("true")}, {"0", *lines_of("false")}
+_OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)|^automated$")
+_OF_PERSON = re.compile(r"^(is_?)?(human|person)$")
+_RATERS_MODEL = re.compile(r"(rater|evaluator|annotator|grader|labell?er|reviewer)_model$")
 _KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
 
@@ -771,13 +773,18 @@ def _machine_rows(
     """Yield each column that tells machines from people, and whether each row is a machine's."""
     for column in columns:
         words = [value.casefold() for value in column.values]
+        name = plain(column.name)
+        if _RATERS_MODEL.search(name) and all(map(names_model, column.values)):
+            yield column, column.has_cell
         if len(words) < 2:
             continue
-        if _OF_MACHINE.search(plain(column.name)):
+        if _OF_MACHINE.search(name):
             yield column, np.append([word in _TRUE for word in words], False)[column.codes]
+        elif _OF_PERSON.search(name) and {*words} <= _TRUE | _FALSE:
+            yield column, np.append([word in _FALSE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
             yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
-        elif _KIND.search(plain(column.name)) and len(words) <= _MOST_QUESTIONS:
+        elif _KIND.search(name) and len(words) <= _MOST_QUESTIONS:
             are_judges = [who(value) is Who.JUDGE for value in column.values]
             yield column, np.append(are_judges, False)[column.codes]
 

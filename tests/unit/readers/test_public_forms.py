@@ -1346,6 +1346,54 @@ def test_mean_of_people_that_is_all_there_is_of_them_is_named(tmp_path: Path) ->
     assert any("human_mean" in note for note in tables.notes)
 
 
+@pytest.mark.parametrize(
+    ("header", "of_person", "of_machine"),
+    [
+        ("is_human", "True", "False"),
+        ("human", "yes", "no"),
+        ("automated", "0", "1"),
+        ("rater_model", "", "gpt-4o"),
+    ],
+)
+def test_column_beside_the_raters_tells_a_machine(
+    tmp_path: Path, header: str, of_person: str, of_machine: str
+) -> None:
+    rows = [
+        [i, rater, of_machine if rater == "u3" else of_person, 1 + (n * k + n % 3) % 5]
+        for n, i in FEW
+        for k, rater in enumerate(("u1", "u2", "u3"))
+    ]
+
+    tables = read(tmp_path, "a.csv", table(["item", "rater", header, "score"], *rows))
+
+    assert set(tables.ratings["rater"]) == {"u1", "u2"}
+    assert set(tables.scores["judge"]) == {"u3"}
+
+
+@pytest.mark.parametrize(
+    "model", ["\uff27\uff30\uff34-4o", "g\u0440t-4o", "zephyr", "Nemotron", "robot"]
+)
+def test_models_in_other_letters_or_of_less_known_names_are_judges(
+    tmp_path: Path, model: str
+) -> None:
+    names = ("anna", "ben", model)
+    rows = [[i, r, 1 + (n * k + n % 3) % 5] for n, i in FEW for k, r in enumerate(names)]
+
+    tables = read(tmp_path, "a.csv", table(["item", "rater", "score"], *rows))
+
+    assert set(tables.scores["judge"]) == {model}
+
+
+def test_column_that_is_ignored_has_no_role(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(table(["item", "anna", "gpt-4o"], *([i, 1, 2] for i in ITEMS)))
+
+    with pytest.raises(ExceptionGroup) as raised:
+        read_ratings([tmp_path / "a.csv"], ReadOptions(judge=("gpt-4o",), ignore=("gpt-4o",)))
+
+    [error] = leaves(raised.value)
+    assert "another option gives it a role" in str(error)
+
+
 def test_columns_of_phoenix_without_a_span_are_a_table(tmp_path: Path) -> None:
     rows = [
         [i, kind, "pass" if value > 2 else "fail"]
