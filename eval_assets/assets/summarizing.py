@@ -2,8 +2,7 @@
 
 import asyncio
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -18,6 +17,7 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GenerationSummary, generate_responses
 from eval_assets.shown.markdown import report_markdown
 from eval_assets.shown.report import Report
+from eval_assets.shown.summary_numbers import unknown_numbers
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.workers import Worker
 
@@ -28,15 +28,6 @@ without headings or lists: whether people agree, whether the judges agree with p
 uncertain, what to do next. Say nothing that the report below does not say. Write a number only as
 it stands there, in digits; do not compute, round or convert numbers.
 """
-
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
-_WORDS = {
-    word: float(value + 2)
-    for value, word in enumerate(
-        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    )
-}
-_NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
 
 
 def written_summary(
@@ -136,26 +127,3 @@ def write_text(  # noqa: PLR0913 - what, who, and what it is stored under
                 options=RequestOptions(api_keys=api_keys([writer]), budget_usd=budget_usd),
             )
         )
-
-
-def unknown_numbers(summary: str, figures: str, evaluation: Evaluation) -> tuple[str, ...]:
-    """Return the numbers of a summary that are not among the figures that it is about.
-
-    Digits count, and number words from two to twelve; digits within names of judges, models and
-    questions do not.
-    """
-    known_values = {value for _, value in _numbers(figures, evaluation)}
-    written = _numbers(summary, evaluation)
-    return tuple(dict.fromkeys(text for text, value in written if value not in known_values))
-
-
-def _numbers(words: str, evaluation: Evaluation) -> Iterator[tuple[str, float]]:
-    judges = evaluation.judges
-    names = {question.id for question in evaluation.rubric} | {judge.id for judge in judges}
-    names |= {evaluation.name, *(judge.model for judge in judges if judge.model)}
-    for name in sorted(names, key=len, reverse=True):
-        words = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", words)
-    for written in _NUMBER.findall(words):
-        yield written, float(written.replace(",", ""))
-    for written in _NUMBER_WORD.findall(words):
-        yield written, _WORDS[written.lower()]

@@ -261,6 +261,9 @@ def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: 
 def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
     """Return the fingerprint of a set of judges, which does not depend on their order.
 
+    Args:
+        fingerprints: The judges' fingerprints by id.
+
     Returns:
         SHA-256 in hexadecimal, its first 12 characters.
 

@@ -98,6 +98,11 @@ BATCH_FACTOR = 0.5
 def cost_usd(usage: Usage, price: Price, *, in_batch: bool) -> float:
     """Return the cost of a request.
 
+    Args:
+        usage: Tokens of the request.
+        price: Price of the model.
+        in_batch: Whether it was sent to a batch endpoint.
+
     Examples:
         >>> gpt_4o = Price(input_usd=2.50, output_usd=10.0)
         >>> cost_usd(Usage(input_tokens=500, output_tokens=5), gpt_4o, in_batch=False)

@@ -141,7 +141,18 @@ def people_agreement(  # noqa: PLR0913 - those of `pooled_agreement`
 ) -> Interval:
     """Return people's agreement with each other beyond chance, on units that a judge scored.
 
-    It is the same figure of the same arguments as `pooled_agreement`, over ordered pairs of raters.
+    It is the same figure as `pooled_agreement`, over ordered pairs of raters.
+
+    Args:
+        unit: Unit of each human rating, from 0 on.
+        values: The ratings, none of which is missing.
+        judge: Score of each unit, shape (n_units,); NaN if missing.
+        level: Level of measurement; only `nominal` changes the figure.
+        confidence: Long-run share of intervals that hold the true value, in (0, 1).
+        groups: Group of each unit; None if every unit is a separate group.
+
+    References:
+        As for `pooled_agreement`.
 
     Examples:
         >>> unit, values = np.array([0, 0, 1, 1]), np.array([1.0, 1, 4, 4])

@@ -5,7 +5,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from eval_assets.assets.metadata import plot_image
 from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.shown.gates import (
     gates_answer,
@@ -16,6 +15,7 @@ from eval_assets.shown.gates import (
     plan_table,
 )
 from eval_assets.shown.next_step import gate_step
+from eval_assets.shown.pictures import plot_image
 from tests.unit.cases import JUDGES, QUESTIONS, Case, Measured
 
 CLARITY, SAFE = QUESTIONS
