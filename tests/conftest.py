@@ -14,10 +14,9 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
-from eval_assets.assets.dagster_internals import migrations_read_once
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
-from tests.program_server import start_programs
+from tests.program_server import read_migrations_once, start_programs
 
 
 def pytest_configure() -> None:
@@ -41,10 +40,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def stores_with_read_migrations() -> Iterator[None]:
-    """Let all of Dagster's stores share their migrations, as those of one run do."""
-    with migrations_read_once():
-        yield
+def migrations_read_once() -> None:
+    """Let all of Dagster's stores in this process share their migrations."""
+    read_migrations_once()
 
 
 @pytest.fixture(autouse=True)

@@ -116,12 +116,31 @@ def _command(
     sys.exit(script.load()())
 
 
+def read_migrations_once() -> None:
+    """Let Dagster's new stores share what alembic reads of their migrations.
+
+    Each store reads all of them, which takes longer than many a run in the tests.
+    """
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    from_config = ScriptDirectory.from_config
+    by_location: dict[str | None, ScriptDirectory] = {}
+
+    def read_once(config: Config) -> ScriptDirectory:
+        location = config.get_main_option("script_location")
+        if location not in by_location:
+            by_location[location] = from_config(config)
+        return by_location[location]
+
+    setattr(ScriptDirectory, "from_config", read_once)  # noqa: B010 - a method for mypy
+
+
 def _import_all() -> None:
     """Import the commands, and what they import while they run."""
     import click
     import dagster as dg
 
-    from eval_assets.assets.dagster_internals import migrations_read_once
     from eval_assets.cli.main import program
 
     for name in (
@@ -165,7 +184,8 @@ def _import_all() -> None:
     context = click.Context(program)
     for name in program.list_commands(context):
         program.get_command(context, name)
-    with TemporaryDirectory() as records, migrations_read_once():
+    read_migrations_once()
+    with TemporaryDirectory() as records:
         dg.DagsterInstance.local_temp(records).dispose()
     gc.collect()
     gc.freeze()

@@ -69,7 +69,6 @@ LIBRARIES = {
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "examples": set[str](),
     "assets": {
-        "alembic",  # with Dagster's stores
         "apprise",
         "dagster",
         "celery",

@@ -21,11 +21,7 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.assets.dagster_internals import (
-    NO_COMPUTE_LOGS,
-    engines_made_once,
-    migrations_read_once,
-)
+from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import all_assets, merged_definitions
 from eval_assets.assets.executors import executor_name, require_broker
 from eval_assets.assets.live_judging import judge_fingerprints, versions_in_use
@@ -277,7 +273,7 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     if not os.access(home, os.W_OK):
         raise StoreError(f"{home}: cannot be written. Give write access to it.")
     try:
-        with keep_sqlite_open(home), migrations_read_once(), engines_made_once():
+        with keep_sqlite_open(home):
             # Two processes that create Dagster's SQLite files at once fail on each other's.
             with FileLock(home / ".creating.lock"):
                 if "DAGSTER_HOME" in os.environ:
