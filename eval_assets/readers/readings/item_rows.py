@@ -756,21 +756,24 @@ def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
         is_key = column.origin is Origin.KEY and share_of_criteria(column.values) > 0.5
         n_items = n_distinct(combined([other for other in items if other is not column]))
         is_full = n_distinct(combined(items)) == n_items * len(column.values)
-        is_named = column.may_be(Role.QUESTION) and not (
-            column.may_be(Role.ITEM) and column.kind is not Kind.WORD
-        )
-        is_criterion = column.origin is Origin.KEY or not (
-            column.origin or column.may_be(*_NO_QUESTIONS)
-        )
-        is_word = column.kind is Kind.WORD and not any(map(names_model, column.values))
-        is_word &= len({_NUMBER_AT_END.sub("", value) for value in column.values}) > 1
-        if is_key or (
-            (is_named or (is_word and is_criterion)) and is_full and len(column.values) < n_items
-        ):
+        if is_key or (is_full and len(column.values) < n_items and _may_be_asked(column)):
             return column
     return None
 
 
+def _may_be_asked(column: CodedColumn) -> bool:
+    """Return whether a part of the item may be what was asked: words that are no systems."""
+    is_word = column.kind is Kind.WORD and len(column.values) <= _MOST_QUESTIONS
+    if column.may_be(Role.QUESTION) and (is_word or not column.may_be(Role.ITEM)):
+        return True
+    if not is_word or any(map(names_model, column.values)):
+        return False
+    is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
+    is_key = column.origin is Origin.KEY
+    return not is_numbered and (is_key or not (column.origin or column.may_be(*_NO_QUESTIONS)))
+
+
+_MOST_QUESTIONS = 40
 _NO_QUESTIONS = (
     *(Role.ITEM, Role.TEXT, Role.SYSTEM, Role.TURN),
     *(Role.RUN, Role.ROUND, Role.GROUP, Role.RATER),
