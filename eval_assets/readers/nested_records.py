@@ -37,8 +37,8 @@ Path = tuple[str, ...]
 Row = dict[Path, Any]
 
 _LINE: Path = ("\0line",)
-_RUNS: Path = ("runs",)
-"""List of a judge's runs, which is never parallel to one of people."""
+_RUNS: Path = (" runs",)
+"""List of judges' runs, beside lists of a file called runs; never parallel to one of people."""
 
 _POSITION, _KEY, _EACH = "#", " key", "*"
 _DEEPEST = 8
@@ -194,7 +194,7 @@ def _with_runs(row: Row) -> Row:
         if not isinstance(value, list) or not (judge or is_of_name):
             rest[path] = value
             continue
-        if any(map(_is_nested, value)):
+        if any(isinstance(of, dict | list) for of in value):
             are_open = all(
                 isinstance(of, dict) and not any(n == _KEY or holds_judges(str(n)) for n in of)
                 for of in value
@@ -208,10 +208,6 @@ def _with_runs(row: Row) -> Row:
             of_judge["criterion"] = path[-1]
         runs += [{**of_judge, "run": k, "rating": of} for k, of in enumerate(value, 1)]
     return {**rest, _RUNS: runs} if runs else rest
-
-
-def _is_nested(value: object) -> bool:
-    return isinstance(value, dict | list)
 
 
 def _without_objects(rows: list[Row]) -> list[Row]:

@@ -135,7 +135,7 @@ def _may_name_raters(
     is_described |= column.can_rate and names_model(column.name)
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
     # The parts of a list are no raters if a field beside it says what they are, or two texts do.
-    is_of_systems = column.origin is Origin.POSITION and (
+    is_named_beside = column.origin is Origin.POSITION and (
         any(
             of.level == column.level
             and of.n_distinct > 1
@@ -153,7 +153,7 @@ def _may_name_raters(
             and responses_side_by_side(table)
         )
     )
-    if no_names or is_of_systems or _stands_beside_people(column, ratings):
+    if no_names or is_named_beside or _stands_beside_people(column, ratings):
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
     may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
@@ -743,7 +743,7 @@ class _RatingRows:
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
 _TRUE, _FALSE = {"1", *lines_of("true")}, {"0", *lines_of("false")}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)|^automated$")
-_OF_PERSON = re.compile(r"^(is_?)?(human|person)$")
+_OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")
 _RATERS_MODEL = re.compile(r"(rater|evaluator|annotator|grader|labell?er|reviewer)_model$")
 _KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
@@ -780,7 +780,7 @@ def _machine_rows(
             continue
         if _OF_MACHINE.search(name):
             yield column, np.append([word in _TRUE for word in words], False)[column.codes]
-        elif _OF_PERSON.search(name) and {*words} <= _TRUE | _FALSE:
+        elif _OF_HUMAN.search(name) and {*words} <= _TRUE | _FALSE:
             yield column, np.append([word in _FALSE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
             yield column, np.append([word in _MACHINES for word in words], False)[column.codes]

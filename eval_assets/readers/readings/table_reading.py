@@ -355,6 +355,8 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
         of_raters = (Who.PERSON, Who.HUMAN, Who.JUDGE)
         if column.who in of_raters and other.who in of_raters:
             return False
+        if plain(column.name).startswith(f"{plain(other.name)}_") and column.who is Who.JUDGE:
+            return False  # score_llm beside score
         if not column.level and distinct_parts([column.name, other.name]):
             return False  # two raters of one question, who agree
     same_end = owner_and_field(column.name)[1] == owner_and_field(other.name)[1]
@@ -362,9 +364,16 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
 
 
 def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:
-    """Return whether numbers are called like others with a word behind, as score_norm."""
-    are_numbers = column.kind is other.kind is Kind.NUMBER and len(column.values) > 2
-    return are_numbers and plain(column.name).startswith(f"{plain(other.name)}_")
+    """Return whether numbers are called like others with a word behind, as score_norm.
+
+    A judge's, as score_llm, are its own, and so are those in another order.
+    """
+    if not column.kind is other.kind is Kind.NUMBER or column.who is not other.who:
+        return False
+    rows = np.flatnonzero(column.has_cell & other.has_cell)
+    numbers = row_numbers(column)[rows][np.argsort(row_numbers(other)[rows], kind="stable")]
+    is_longer = plain(column.name).startswith(f"{plain(other.name)}_")
+    return is_longer and len(column.values) > 2 and bool((np.diff(numbers) >= 0).all())
 
 
 def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:

@@ -1394,6 +1394,17 @@ def test_column_that_is_ignored_has_no_role(tmp_path: Path) -> None:
     assert "another option gives it a role" in str(error)
 
 
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_judge_that_always_says_what_people_say_repeats_nothing(
+    tmp_path: Path, *, is_reversed: bool
+) -> None:
+    rows = [[i, JUDGE[i], 6 - JUDGE[i] if is_reversed else JUDGE[i]] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "score", "score_llm"], *rows))
+
+    assert set(tables.scores["judge"]) == {"score_llm"}
+
+
 def test_columns_of_phoenix_without_a_span_are_a_table(tmp_path: Path) -> None:
     rows = [
         [i, kind, "pass" if value > 2 else "fail"]
