@@ -278,8 +278,12 @@ def models_by_company(names: Collection[str]) -> set[str]:
     Examples:
         >>> models_by_company(["GPT-4o", "Claude"]), models_by_company(["Anna", "Claude"])
         ({'Claude'}, set())
+        >>> models_by_company(["correct_gpt", "correct_claude"])
+        {'correct_claude'}
     """
-    return {"Claude"} & set(names) if any(map(names_model, names)) else set()
+    models = [name for name in names if names_model(name)]
+    parts = [distinct_parts([model, name]) or {name: name} for model in models for name in names]
+    return {name for of in parts for name, part in of.items() if part in ("Claude", "claude")}
 
 
 def names_judge(header: str) -> bool:
@@ -435,7 +439,7 @@ def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
         shared = Counter(part for way, _ in ways for part in way)
         words = (Role.RATING, Role.RATER)
         for part in (of for of, n in shared.most_common() if n > 1 and may_be(of, *words)):
-            names = {h: a if b == part else b for (a, b), h in ways if part in (a, b)}
+            names = {h: a if b == part else b for (a, b), h in ways[::-1] if part in (a, b)}
             if len(names) == len(set(names.values())) and share_of_people(set(names.values())) == 1:
                 parts = names
                 break

@@ -491,6 +491,7 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
 
 
 _NUMBERED = re.compile(r"(.*?)(\d+)(\D*)")
+_ORDINALS = ("first", "second", "third")
 
 
 def _numbered_raters(table: CodedTable) -> dict[str, list[CodedColumn]]:
@@ -500,8 +501,12 @@ def _numbered_raters(table: CodedTable) -> dict[str, list[CodedColumn]]:
     """
     parts: dict[str, dict[str, CodedColumn]] = defaultdict(dict)
     for column in table.columns:
-        if match := _NUMBERED.fullmatch(plain(column.name)):
-            parts[re.sub("_+", "_", f"{match[1]}_{match[3]}").strip("_")][match[2]] = column
+        name = plain(column.name)
+        for k, word in enumerate(_ORDINALS, 1):
+            name = re.sub(rf"(^|_){word}(?=_|$)", rf"\g<1>{k}", name)
+        match = _NUMBERED.fullmatch(name)
+        start, number, end = match.groups() if match else (name, "", "")
+        parts[re.sub("_+", "_", f"{start}_{end}").strip("_")][number] = column
     groups = {stem: of for stem, of in parts.items() if len(of) > 1}
     for stem, raters in groups.items():
         columns, names = [*raters.values()], {v for of in raters.values() for v in of.values}

@@ -28,6 +28,7 @@ _SAMPLE = 100_000
 _SAMPLE_ROWS = 50
 _EXCELS_OWN = re.compile(r"sep=(.)[\r\n]", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_RULE = re.compile(r"[\s:+]*-{3}[-\s:+]*")
 _FIRST_CELL = itemgetter(0)
 _ADD_CELLS = "Give the row a cell for each column, and put quotes around text with commas"
 _QUOTE_CELL = (
@@ -132,7 +133,8 @@ def _counts(row: list[str]) -> bool:
 
 
 def _is_filled(row: list[str]) -> bool:
-    return any(map(str.strip, row))
+    """Return whether a row has cells, and is no rule below a header, as of Markdown."""
+    return any(map(str.strip, row)) and not _RULE.fullmatch("".join(row))
 
 
 def _starts(rows: list[list[str]], *, after: int, end: int) -> list[int]:

@@ -40,6 +40,7 @@ from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import (
     REFERENCE,
     UNLIKE,
+    VOTES,
     Choices,
     RatedColumn,
     Reading,
@@ -132,6 +133,7 @@ class ItemRows:
         people = [c for c in main if c not in judges]
         people = self._without_computed(self._without_references(people))
         means = [c.name for c in candidates if c.may_be(Role.SUMMARY) and c not in rated]
+        means += [name for name, reason in self.not_read.items() if reason == VOTES]
         problems = self._odd_cells(people + judges, items)
         question = self.choices.question or _question_among(items)
         items = [column for column in items if column is not question]
@@ -158,10 +160,11 @@ class ItemRows:
     def _models_who_rate(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
         """Return the columns called model that hold what people's hold, and no names of models."""
         people = [{*column.values} for column in candidates if self._is_person(column)]
+        parts = parts_of_raters([column.name for column in candidates])
         return [
             column
             for column in candidates
-            if plain(column.name) in _MODELS
+            if plain(parts.get(column.name, column.name)) in _MODELS
             and any(len(values & {*column.values}) > 1 for values in people)
         ]
 
@@ -249,6 +252,7 @@ class ItemRows:
             "an attribute by its name": column.may_be(Role.SYSTEM) and not (is_judge or is_shared),
             "what was asked, by its name": column.may_be(Role.QUESTION)
             and not (is_rating or column.order)
+            and not any({*column.values} == {*of.values} for of in peers)
             and is_word,
             "free text by its name": column.may_be(Role.TEXT),
             "one value": is_constant
@@ -521,8 +525,9 @@ class ItemRows:
         are_people = any(who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k])
         owners = sorted(who(of).name for of in parts[k])
         are_numbered = owners == ["HUMAN", "JUDGE"] and all(map(str.isdigit, parts[1 - k]))
-        if (are_people or are_numbered) and not chosen:
-            return []  # human_1, human_2, llm_1 and llm_2 are not questions
+        are_asked = names_judge(" ".join(parts[1 - k])) and all(map(str.isdigit, parts[k]))
+        if (are_people or are_numbered or are_asked) and not chosen:
+            return []  # human_1, human_2, llm_1, llm_2 are no questions, q1 and judge_q1 no raters
         return [
             RatedColumn(
                 column,
@@ -621,7 +626,8 @@ class ItemRows:
         words = [c for c in people if c not in certain and is_abstract(names[c.name])]
         if not words and any(is_first_name(names[c.name]) for c in certain):
             return people
-        if len(certain) > 1:  # a csat beside reviewers is called like nobody
+        # A csat beside reviewers is called like nobody, and so are retries beside human and judge.
+        if len(certain) > 1 or (certain and words and judges):
             has_names = any(is_first_name(names[c.name]) for c in certain)
             return [c for c in people if c not in words] if has_names else certain
         # A name has a capital also where other headers have none.
@@ -860,7 +866,7 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
         kinds = [Who.UNKNOWN if n.isdigit() else k for n, k in zip(names, kinds, strict=True)]
     if crossed := crossed_parts(names):
         kinds = [
-            max(who(a), who(b), who(name), key=lambda k: k.value)
+            max(who(a), who(name) if b.isdigit() else who(b), who(name), key=lambda k: k.value)
             for name, (a, b) in zip(names, crossed, strict=True)
         ]
     return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}

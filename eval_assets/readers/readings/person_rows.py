@@ -15,6 +15,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
     share_of_people,
 )
+from eval_assets.readers.readings.rating_rows import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading
 
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
@@ -69,7 +70,7 @@ def reading_of_person_rows(
     ]
     is_grid = not ids and all(map(_BRACKETED.fullmatch, headers))
     person, by_name = _person(ids, table.columns, choices, is_numbered=is_numbered)
-    names_item = any(column.may_be(Role.ITEM) for column in ids)
+    names_item = any(map(_names_item, ids))
     if not by_name and share_of_people(headers) == 1 and (names_item or not headers[0].isdigit()):
         return None
     if person is None:
@@ -114,7 +115,7 @@ def _person(
 
     def holds_people(column: CodedColumn) -> bool:
         is_name = column.kind is Kind.WORD and share_of_people(column.values) > 0.7
-        return column.holds_emails or is_name
+        return column.holds_emails or is_name or holds_raters(column)
 
     names = {plain(column.name) for column in columns}
     for column in ids:
@@ -128,8 +129,12 @@ def _person(
     for column in ids:
         if "name" in plain(column.name) and holds_people(column):
             return column, True
-    people = (column for column in ids if holds_people(column) and not column.may_be(Role.ITEM))
+    people = (column for column in ids if holds_people(column) and not _names_item(column))
     return (next(people, None), False) if is_numbered else (None, False)
+
+
+def _names_item(column: CodedColumn) -> bool:
+    return column.may_be(Role.ITEM) and not holds_raters(column)
 
 
 def _units(

@@ -142,7 +142,7 @@ def _may_name_raters(
             and (
                 of.may_be(Role.SYSTEM)
                 or _names_parts(of, column)
-                or (of.n_distinct >= column.n_distinct and _holds_raters(of))
+                or (of.n_distinct >= column.n_distinct and holds_raters(of))
             )
             for of in table.columns
             if of is not column
@@ -217,7 +217,7 @@ def _names_judges_score(column: CodedColumn) -> bool:
     return names_judge(name) and not (is_rating_word(name) or name.startswith("model"))
 
 
-def _holds_raters(column: CodedColumn) -> bool:
+def holds_raters(column: CodedColumn) -> bool:
     """Return whether all values are called like people or judges, as anna beside gpt-4."""
     names = column.rating_words[:50]
     people = [who(name) is Who.HUMAN or is_first_name(name) for name in names]
@@ -237,7 +237,7 @@ def _rater_score(column: CodedColumn) -> float:
         + 0.9 * np.mean(people)
         + is_judge
         - 2 * column.may_be(Role.QUESTION)
-        - 2 * (column.may_be(Role.SYSTEM) and not (is_judge or _holds_raters(column)))
+        - 2 * (column.may_be(Role.SYSTEM) and not (is_judge or holds_raters(column)))
         - 1.5 * column.may_be(Role.TURN)
         - 2 * column.may_be(Role.RUN)
         - 1.5 * (column.may_be(Role.ITEM) and not column.may_be(Role.RATER))
@@ -269,7 +269,7 @@ class _RatingRows:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
         is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
-        return bool(is_named or holds_judges(rater.name) or _holds_raters(rater))
+        return bool(is_named or holds_judges(rater.name) or holds_raters(rater))
 
     def _chosen(self, column: CodedColumn) -> bool:
         return self.choices.takes(column)
@@ -790,7 +790,19 @@ def _machine_rows(
 
 
 def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedColumn:
-    """Return a column of raters in which machines without a name are called by their kind."""
+    """Return a column of raters in which machines without a name are called by their kind.
+
+    A column of judges that is filled where no rater is names those.
+    """
+    for column in columns:
+        is_alone = column.has_cell & ~rater.has_cell
+        if (
+            column.n_cells == is_alone.sum() > 0
+            and column.kind is Kind.WORD
+            and all(who(value) is Who.JUDGE for value in column.values)
+        ):
+            codes = np.where(is_alone, column.codes + len(rater.values), rater.codes)
+            return replace(rater, codes=codes, values=[*rater.values, *column.values])
     for column, is_machine in _machine_rows(columns):
         machines, people = (
             set(rater.codes[rows & rater.has_cell].tolist()) for rows in (is_machine, ~is_machine)

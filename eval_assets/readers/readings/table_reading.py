@@ -25,6 +25,7 @@ from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, o
 from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
+from eval_assets.readers.values import order_of
 
 FRAME = "data frame"
 """Name of a source that is no file, whose remedies name arguments in place of options."""
@@ -46,6 +47,7 @@ OF_ITEM = "equal for all raters of an item: an attribute"
 METRIC = "computed by a program"
 REFERENCE = "a reference or a summary beside the ratings of people"
 UNLIKE = "values of another kind than the ratings"
+VOTES = "counts of votes: they add up to the same number in every row"
 """Why a column is not read that may well hold ratings."""
 
 
@@ -323,12 +325,13 @@ def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, str]:
         for start in range(len(whole) - width + 1):
             columns = whole[start : start + width]
             total = np.sum([row_numbers(column) for column in columns], axis=0)
-            # Two raters of opposite opinions have one total, too.
-            least = 2 if all(np.nanmin(of.numbers) == 0 for of in columns) else 2 * _HIGHEST_RATING
+            # Two raters of opposite opinions have one total, too, and are not called good and bad.
+            are_classes = order_of({plain(of.name).replace("_", " ") for of in columns}) is not None
+            are_counts = are_classes or all(np.nanmin(of.numbers) == 0 for of in columns)
+            least = 2 if are_counts else 2 * _HIGHEST_RATING
             is_same = not np.isnan(total).any() and np.mean(total == np.median(total)) > 0.95
             if is_same and total.max() > least:
-                reason = "counts of votes: they add up to the same number in every row"
-                return {column.name: reason for column in columns}
+                return dict.fromkeys((column.name for column in columns), VOTES)
     return {}
 
 

@@ -53,7 +53,11 @@ def refusal(folder: Path, name: str, content: str) -> str:
 
 def test_language_of_a_respondent_is_no_rater(tmp_path: Path) -> None:
     questions = [f"Q{k}" for k in range(1, 9)]
-    rows = [[f"R_{r}", "1.2.3.4", "EN", *(PEOPLE[i, r] for i in ITEMS[:8])] for r in RATERS]
+    ids = ("R_2qX8vKz", "R_1fT0bLm", "R_3pW7cNy")
+    rows = [
+        [name, "1.2.3.4", "EN", *(PEOPLE[i, r] for i in ITEMS[:8])]
+        for name, r in zip(ids, RATERS, strict=True)
+    ]
     content = table(["ResponseId", "IPAddress", "UserLanguage", *questions], *rows)
 
     assert "may be raters or questions" in refusal(tmp_path, "survey.csv", content)
