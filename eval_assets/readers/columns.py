@@ -49,6 +49,7 @@ _LONGEST_WORD = 40
 _TIME = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
     r"|\d{4}-\d{2}-\d{2}T.*"
+    r"|\d{1,2}-(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"  # 4/5, as Excel takes it
 )
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://.*")
 _UNIX_TIME = 1e8

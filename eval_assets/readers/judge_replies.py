@@ -23,6 +23,9 @@ _REPLY = re.compile(r"(^|_)(raw_output|raw_response|repl(y|ies)|completion|judge
 _RECORDED = ("raw_output", "raw_response")
 """Headers of what was recorded word for word, which is no second rating beside a score."""
 
+_START = re.compile(r"\W*([^\W\d_]+)\s*(?:[-\u2013\u2014:.,;(\n]|$)")
+"""The first word of a verdict with a reason behind it."""
+
 _FEWEST_SCORED = 0.5
 """Share of replies with a score from which a column holds replies."""
 
@@ -75,7 +78,8 @@ def _scored(
         is_named = column.who is Who.JUDGE or name in named
         is_reply = is_named or (is_of_judge and _REPLY.search(name))
         is_text = column.kind is Kind.TEXT or (
-            column.kind is Kind.WORD and all(":" in value for value in column.values)
+            column.kind is Kind.WORD
+            and (not column.can_rate or all(":" in value for value in column.values))
         )
         if not is_reply or name in ignored:
             continue
@@ -109,6 +113,11 @@ def _scores(
         best: dict[int, str] = {}
         for scale in scales.of_all if of_question is None else [of_question]:
             numbers = {of: score_of(column.values[of], scale) for of in {*column.codes[rows]}}
+            starts = {of: _START.match(column.values[of]) for of in numbers}
+            of_words = zip(map(str.casefold, scale.words or ()), scale.values or (), strict=False)
+            by_word = dict(of_words)
+            if all(of and of[1].casefold() in by_word for of in starts.values()):  # PASS - polite
+                numbers = {k: by_word[of[1].casefold()] for k, of in starts.items() if of}
             cells = {of: scale.rating_text(n) for of, n in numbers.items() if not math.isnan(n)}
             best = max(best, cells, key=len)
         scores[rows] = [best.get(of, "") for of in column.codes[rows]]

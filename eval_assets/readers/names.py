@@ -382,7 +382,7 @@ def are_a_row_of_letters(names: Sequence[str]) -> bool:
     return all(ord(b) - ord(a) == 1 for a, b in pairwise(letters))
 
 
-_SEPARATORS = (":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")
+_SEPARATORS = ("\n", ":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")
 _BRACKETED = re.compile(r"(.+?)\s*[\[(\uff08](.+)[\])\uff09]")
 _FEWEST_CROSSED = 4
 _LARGEST_GAP = 0.7
@@ -397,7 +397,7 @@ def _splits(headers: Sequence[str]) -> list[list[tuple[str, str]]]:
         ways.append([(m[1].strip(), m[2].strip()) for m in brackets if m])
     are_addresses = any("@" in header for header in headers)
     for separator in (of for of in _SEPARATORS if not (are_addresses and of in ".-")):
-        for split in (str.split, str.rsplit):
+        for split in (str.rsplit,) if separator == "\n" else (str.split, str.rsplit):
             parts = [tuple(p.strip() for p in split(h, separator, 1)) for h in headers]
             if all(len(part) == 2 and all(part) for part in parts):
                 ways.append([(first, second) for first, second in parts])

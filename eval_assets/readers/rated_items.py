@@ -23,7 +23,7 @@ from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.names import Role
 from eval_assets.readers.rating_frames import items_of_rows
 from eval_assets.readers.rating_tables import ReadOptions
-from eval_assets.readers.readings.table_reading import Reading
+from eval_assets.readers.readings.table_reading import BESIDE, Reading
 
 _FEWEST_GROUPS = 10
 """Values of a column of prompts or conversations from which on it groups the items."""
@@ -233,7 +233,7 @@ def reasons_not_read(
         place = f"{table.file}:{table.sheet}" if table.sheet else table.file
         if table.document in documents:
             reasons |= {
-                f"{table.file}:{column.name}": "beside the records that hold ratings"
+                f"{table.file}:{column.name}": BESIDE
                 for column in table.columns
                 if column.name not in known and not column.origin
             }

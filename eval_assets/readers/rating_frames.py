@@ -35,7 +35,7 @@ from eval_assets.readers.values import (
     wider_scale,
 )
 from eval_assets.scale import Scale
-from eval_assets.wording import counted
+from eval_assets.wording import counted, listed
 
 UNNAMED = "(not named)"
 ONE_QUESTION = "rating"
@@ -282,12 +282,17 @@ def with_values(
             scored = of_question & is_judge & (rows["rater"].cat.codes.to_numpy() == judge)
             name = str(rows["rater"].cat.categories[judge])
             scale, scores = _scores(cells.take(scored), question)
-            if are_verdicts(scale) and are_verdicts(question.scale):
-                classes = dict(zip(_class_names(scale), _class_names(question.scale), strict=True))
+            if classes := _same_classes(scale, question.scale):
                 pairs = [f"{word} as {of}" for word, of in classes.items() if word != of]
-                ratings.notes += [f"{name}: {' and '.join(pairs)}"] * bool(pairs)
-                scores = np.where(scores == scale.low, question.scale.low, scores)
-                scores = np.where(scores == scale.high, question.scale.high, scores)
+                ratings.notes += [f"{name}: {listed(pairs)}"] * bool(pairs)
+                named = _class_names(question.scale)
+                meant = [named.index(classes[word]) for word in _class_names(scale)]
+                is_class = np.equal.outer(scores, np.array(scale.values))
+                scores = np.where(
+                    is_class.any(axis=1),
+                    np.array(question.scale.values)[np.array(meant)[is_class.argmax(axis=1)]],
+                    np.nan,
+                )
             elif scale is not question.scale:
                 of_judges[name] = scale
             values[scored] = scores
@@ -297,6 +302,20 @@ def with_values(
     rows["value"] = values
     ratings.rows = rows if is_used.all() else rows[is_used].reset_index(drop=True)
     return tuple(questions), of_judges
+
+
+def _same_classes(scale: Scale, of_people: Scale) -> dict[str, str]:
+    """Return people's word for each of a judge's; empty if they do not mean the same classes.
+
+    Two classes do in their order, more if each word ends in people's, as Response A does in A.
+    """
+    names, words = _class_names(scale), _class_names(of_people)
+    if are_verdicts(scale) and are_verdicts(of_people):
+        return dict(zip(names, words, strict=True))
+    ends = {re.split(r"[\s_]", word.casefold())[-1]: word for word in words}
+    classes = {name: ends.get(re.split(r"[\s_]", name.casefold())[-1], "") for name in names}
+    is_same = scale.words and scale != of_people and {*classes.values()} == {*words}
+    return classes if is_same and len(classes) == len(words) else {}
 
 
 def _class_names(scale: Scale) -> tuple[str, ...]:

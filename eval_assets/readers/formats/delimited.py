@@ -28,7 +28,7 @@ _SAMPLE = 100_000
 _SAMPLE_ROWS = 50
 _EXCELS_OWN = re.compile(r"sep=(.)[\r\n]", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_RULE = re.compile(r"[\s:+]*-{3}[-\s:+]*")
+_RULE = re.compile(r"[\s:+]*-{3}[-\s:+]*|\(\d+ rows?\)")
 _FIRST_CELL = itemgetter(0)
 _ADD_CELLS = "Give the row a cell for each column, and put quotes around text with commas"
 _QUOTE_CELL = (

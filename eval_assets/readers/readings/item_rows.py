@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, permutations, product
 from os.path import commonprefix
 
 import numpy as np
@@ -38,6 +38,8 @@ from eval_assets.readers.names import (
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import (
+    BY_NAME,
+    EARLIER,
     REFERENCE,
     UNLIKE,
     VOTES,
@@ -65,7 +67,10 @@ _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
 
 _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|conf|confidence|certainty)(_|$)")
-_NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total")
+_NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total|agree|overr[iu]")
+_EARLIER = re.compile(r"initial|original|preliminary|draft|uncorrected")
+_LATER = re.compile(r"final|revised|reviewed|corrected|adjudicated|updated")
+_FEWEST_CORRECTED = 8
 _COMPUTED = (
     (np.nanmax, "highest"),
     (np.nanmin, "lowest"),
@@ -106,6 +111,7 @@ class ItemRows:
             return None
         candidates = self._candidates()
         self.kinds = _kinds(candidates)
+        candidates = self._without_earlier(candidates)
         # The only score without a rater, beside a column with a model, is that model's.
         scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
         models = self._models_who_rate(candidates)
@@ -134,6 +140,7 @@ class ItemRows:
         people = self._without_computed(self._without_references(people))
         means = [c.name for c in candidates if c.may_be(Role.SUMMARY) and c not in rated]
         means += [name for name, reason in self.not_read.items() if reason == VOTES]
+        earlier = [name for name, reason in self.not_read.items() if reason.startswith(EARLIER)]
         problems = self._odd_cells(people + judges, items)
         question = self.choices.question or _question_among(items)
         items = [column for column in items if column is not question]
@@ -143,7 +150,10 @@ class ItemRows:
             rated=[],
             question=question,
             not_read=self.not_read,
-            notes=[f"not read: {of}, {self.not_read[of]}" for of in means if not people],
+            notes=[
+                f"not read: {of}, {self.not_read[of]}"
+                for of in (*(() if people else means), *earlier)
+            ],
             problems=problems,
         )
         self._name_raters(reading, people, judges)
@@ -153,6 +163,7 @@ class ItemRows:
             ]
         if numbers := tuple(of.name for of in models if of.kind is Kind.NUMBER and of in judges):
             reading.forks.append((f"{numbers[0]} is a judge", {"model": numbers[0]}))
+        self._refuse_corrections(reading, people, judges)
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
         return reading
@@ -236,7 +247,7 @@ class ItemRows:
             "counts the rows": column.counts_rows,
             "an identifier or attribute by its name": names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
-            "a measurement or attribute by its name": is_measured
+            BY_NAME: is_measured
             and not (is_own_rating or is_shared or _NUMBERED_RATER.match(name)),
             "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
             "not a rating by its name": _STATISTIC.search(name),
@@ -269,6 +280,39 @@ class ItemRows:
         [person] = [of for of in (column, peer) if of not in judges]
         is_named = self.who_is(person) is Who.HUMAN and distinct_parts([column.name, peer.name])
         return bool(is_named or judge_of_question(judges[0].name, [person.name]))
+
+    def _without_earlier(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns without initial_label if reviewed_label replaces all of it."""
+        rest = list(candidates)
+        for first, last in permutations(candidates, 2):
+            parts = distinct_parts([first.name, last.name])
+            if (
+                parts
+                and _EARLIER.fullmatch(plain(parts[first.name]))
+                and _LATER.fullmatch(plain(parts[last.name]))
+                and last.has_cell[first.has_cell].all()
+                and not self._chosen(first)
+                and first in rest
+            ):
+                rest.remove(first)
+                self.kinds[id(last)] = Who.HUMAN
+                self.not_read[first.name] = f"{EARLIER} {last.name}"
+        return rest
+
+    def _refuse_corrections(
+        self, reading: Reading, people: Sequence[CodedColumn], judges: Sequence[CodedColumn]
+    ) -> None:
+        """Refuse ratings that are there only where a judge is wrong: the rest is not known."""
+        for person, judge in product(people if len(people) == 1 else (), judges):
+            rows = person.has_cell & judge.has_cell
+            values, scores = person.texts()[rows], judge.texts()[rows]
+            is_partial = _FEWEST_CORRECTED <= rows.sum() < judge.n_cells
+            if is_partial and not (self._chosen(person) or (values == scores).any()):
+                option = option_text(self.table, "rater", person.name)
+                message = f"{person.name} differs from {judge.name} in each row that has both"
+                message += ", as corrections do: what people say of the others is open"
+                remedy = "Fill in the rows that people checked, or if they rated these alone, pass"
+                reading.refusal = message, f"{remedy} {option}"
 
     # Columns of one scale.
 
@@ -654,7 +698,7 @@ class ItemRows:
         texts = [
             c.name
             for c in self.table.columns
-            if c.kind in (Kind.TEXT, Kind.WORD) and c not in rated
+            if c.kind in (Kind.TEXT, Kind.WORD) and c not in rated and not c.may_be(Role.TEXT)
         ]
         ends = re.compile(rf"(?<!\w){re.escape(parts[0])}|{re.escape(parts[0])}$")
         named = (
@@ -876,7 +920,9 @@ def _holds_names(column: CodedColumn) -> bool:
     """Return whether a column holds names of raters, and not ratings as of expert_a or a judge."""
     if column.kind is not Kind.WORD or column.order is not None:
         return False
+    ends = plain(column.name).rpartition("_")
     is_of_one = column.who is Who.JUDGE or names_one_of_several(column.name)
+    is_of_one |= bool(ends[0]) and is_rating_word(ends[2])  # annotator_label
     is_of_raters = column.may_be(Role.RATER) and not is_of_one
     share = share_of_people(column.values[:30], with_judges=True)
     return all(map(is_first_name, column.values[:30])) or (is_of_raters and share > 0.5)

@@ -33,6 +33,7 @@ from eval_assets.readers.names import (
     names_model,
     names_one_of_several,
     owner_and_field,
+    share_of_criteria,
     who,
 )
 from eval_assets.readers.readings.table_reading import (
@@ -174,8 +175,12 @@ def _may_name_raters(
 
 def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
     """Return whether a column calls the parts of all lists by the same names, as of metrics."""
-    is_alike = column.n_distinct == position.n_distinct and column.may_be(Role.QUESTION)
-    return is_alike and n_distinct(combined([column, position])) == column.n_distinct
+    is_question = column.may_be(Role.QUESTION) or share_of_criteria(column.values[:50]) > 0.5
+    return (
+        is_question
+        and column.n_distinct == position.n_distinct
+        and n_distinct(combined([column, position])) == column.n_distinct
+    )
 
 
 def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from shlex import quote
 
@@ -43,10 +44,15 @@ _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 
 
+ATTRIBUTE = "an attribute"
+BY_NAME = "a measurement or attribute by its name"
+BESIDE = "beside the records that hold ratings"
+FREE_TEXT = "free text"
 OF_ITEM = "equal for all raters of an item: an attribute"
 METRIC = "computed by a program"
 REFERENCE = "a reference or a summary beside the ratings of people"
 UNLIKE = "values of another kind than the ratings"
+EARLIER = "an earlier version of"
 VOTES = "counts of votes: they add up to the same number in every row"
 """Why a column is not read that may well hold ratings."""
 
@@ -129,10 +135,10 @@ class Reading:
             for name, reason in self.not_read.items()
             if (column := self.table.find(name)) is None or not self.uses(column)
         }
-        reasons = {Kind.TEXT: "free text", Kind.TIME: "a time", Kind.EMPTY: "empty"}
+        reasons = {Kind.TEXT: FREE_TEXT, Kind.TIME: "a time", Kind.EMPTY: "empty"}
         for column in self.table.columns:
             if not (self.uses(column) or column.origin or column.name in self.not_read):
-                self.not_read[column.name] = reasons.get(column.kind, "an attribute")
+                self.not_read[column.name] = reasons.get(column.kind, ATTRIBUTE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +292,7 @@ def refused(file: str, message: str, remedy: str) -> ExceptionGroup[InputError]:
 def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColumn], dict[str, str]]:
     """Return the columns that may have a role, and the reason why each other one has none."""
     usable: list[CodedColumn] = []
-    not_read = _counts_of_votes(table, choices)
+    not_read = _counts_of_votes(table, choices) | _comparisons(table, choices)
     for column in table.columns:
         twin = next((of for of in usable if _repeats(table, column, of)), None)
         if column.name in choices.options.ignore:
@@ -309,6 +315,26 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
         else:
             not_read[column.name] = f"repeats {twin.name}"
     return usable, not_read
+
+
+_COMPARES = re.compile(r"correct|match|agree|same|equal|differ|conflict")
+
+
+def _comparisons(table: CodedTable, choices: Choices) -> dict[str, str]:
+    """Return the reason for columns that say whether two others are equal, as Correct? may."""
+    reasons = {}
+    for column in table.columns:
+        may_compare = column.n_distinct == 2 and _COMPARES.search(plain(column.name))
+        if not may_compare or choices.takes(column) or column.who in (Who.HUMAN, Who.JUDGE):
+            continue
+        rated = [of for of in table.columns if of is not column and of.can_rate]
+        for of, peer in combinations(rated, 2):
+            if len({*of.values} & {*peer.values}) < 2:
+                continue
+            is_equal = of.texts() == peer.texts()
+            if len({*zip(is_equal.tolist(), column.codes.tolist(), strict=True)}) == 2:
+                reasons[column.name] = f"whether {of.name} and {peer.name} are equal"
+    return reasons
 
 
 def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.ratings_check import score_of_reply
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 
@@ -32,7 +33,7 @@ def turns(*values: object) -> list[object]:
 
 def read(folder: Path, name: str, content: str) -> RatingTables:
     (folder / name).write_text(content)
-    return read_ratings([folder / name], ReadOptions())
+    return read_ratings([folder / name], ReadOptions(), score_of=score_of_reply)
 
 
 TRANSPOSED: list[list[object]] = [
@@ -136,6 +137,69 @@ SHEETS = {
         {"Anna", "Ben"},
         {"gpt-4o"},
     ),
+    "lines.csv": (
+        sheet(
+            'id,"Helpful?\n(1-5)\nAnna","Helpful?\n(1-5)\nBen","Helpful?\n(1-5)\nLLM"',
+            ANNA,
+            BEN,
+            JUDGE,
+        ),
+        {"Anna", "Ben"},
+        {"Helpful?\n(1-5)\nLLM"},
+    ),
+    "psql.txt": (
+        " id | anna | ben | judge \n----+------+-----+-------\n"
+        + sheet("", ANNA, BEN, JUDGE, separator=" | ").removeprefix("\n")
+        + f"({N} rows)\n\n",
+        {"anna", "ben"},
+        {"judge"},
+    ),
+    "reasons.csv": (
+        sheet(
+            "id,anna_reason,anna_score,ben_reason,ben_score,judge_score",
+            turns("is short", "is long"),
+            ANNA,
+            turns("polite", "rude"),
+            BEN,
+            JUDGE,
+        ),
+        {"anna", "ben"},
+        {"judge_score"},
+    ),
+    "verdicts.csv": (
+        sheet(
+            "id,human,judge",
+            *words("Fail", "Pass", ANNA),
+            [f"{v} - reason {n}" for n, v in enumerate(words("FAIL", "PASS", JUDGE)[0])],
+        ),
+        {"human"},
+        {"judge"},
+    ),
+    "claims.csv": (
+        sheet(
+            "claim,annotator_label,judge_label",
+            turns("supported", "neutral", "contradicted"),
+            turns("supported", "neutral", "neutral"),
+        ),
+        {"annotator_label"},
+        {"judge_label"},
+    ),
+    "correct.csv": (
+        sheet(
+            "Item,Annotator,Label,Model label,Correct?",
+            ["p1"] * N,
+            *words("fail", "pass", ANNA, JUDGE),
+            ["NY"[(a > 2) == (j > 2)] for a, j in zip(ANNA, JUDGE, strict=True)],
+        )
+        + sheet(
+            "",
+            ["p2"] * N,
+            *words("fail", "pass", BEN, JUDGE),
+            ["NY"[(b > 2) == (j > 2)] for b, j in zip(BEN, JUDGE, strict=True)],
+        ),
+        {"p1", "p2"},
+        {"Model label"},
+    ),
     "events.jsonl": (
         "".join(f"{json.dumps(event)}\n" for event in EVENTS),
         {"u_anna", "u_ben"},
@@ -154,10 +218,66 @@ def test_sheet_of_a_team_is_read_as_meant(name: str, tmp_path: Path) -> None:
     assert tables.items["item"].nunique() == N
 
 
-def test_counts_of_thumbs_are_no_raters_and_named_on_the_screen(tmp_path: Path) -> None:
-    votes = sheet("id,thumbs_up,thumbs_down,judge", ANNA, [7 - v for v in ANNA], JUDGE)
+UNREAD = {
+    "counts of votes": sheet("id,thumbs_up,thumbs_down,judge", ANNA, [7 - v for v in ANNA], JUDGE),
+    "whether people agree": sheet(
+        "id,judge_label,human_agrees", *words("fail", "pass", JUDGE), turns("yes", "yes", "no")
+    ),
+    "an earlier version": sheet(
+        "id,initial_label,reviewed_label,judge", *words("fail", "pass", ANNA, BEN, JUDGE)
+    ),
+    "scores beside feedback": [
+        {"id": i, "feedback": {"score": a > 2}, "evals": [{"name": "tone", "score": j > 2}] * 2}
+        for i, a, j in zip(IDS, ANNA, JUDGE, strict=True)
+    ],
+    "counts of labels": [
+        {
+            "text": f"text {i}",
+            "label_counts": {"good": a, "bad": b},
+            "model_label": "good"[: j % 2 or 4],
+        }
+        for i, a, b, j in zip(IDS, ANNA, BEN, JUDGE, strict=True)
+    ],
+    "people beside a list": [
+        {"id": i, "human_anna": a, "human_ben": b, "ratings": [j, a, b]}
+        for i, a, b, j in zip(IDS, ANNA, BEN, JUDGE, strict=True)
+    ],
+}
 
-    tables = read(tmp_path, "votes.csv", votes)
 
-    assert tables.ratings.empty
-    assert any("thumbs_up, counts of votes" in note for note in tables.notes)
+@pytest.mark.parametrize("kind", UNREAD)
+def test_what_may_be_ratings_and_is_not_read_is_named_on_the_screen(
+    kind: str, tmp_path: Path
+) -> None:
+    content = UNREAD[kind]
+    if isinstance(content, str):
+        tables = read(tmp_path, "ratings.csv", content)
+    else:
+        tables = read(tmp_path, "ratings.json", json.dumps(content))
+
+    assert any(note.startswith("not read: ") for note in tables.notes)
+
+
+def test_corrections_of_a_judge_alone_are_refused(tmp_path: Path) -> None:
+    corrected = [a if a != j else "" for a, j in zip(ANNA, JUDGE, strict=True)]
+
+    with pytest.raises(ExceptionGroup, match="cannot be read") as raised:
+        read(tmp_path, "runs.csv", sheet("run_id,llm_score,corrected_score", JUDGE, corrected))
+
+    assert "differs from llm_score in each row that has both" in str(raised.value.exceptions[0])
+
+
+def test_dates_that_a_spreadsheet_made_of_ratings_are_no_ratings(tmp_path: Path) -> None:
+    dates = [[f"{value:02d}-May" for value in values] for values in (ANNA, BEN)]
+
+    with pytest.raises(ExceptionGroup, match="cannot be read"):
+        read(tmp_path, "dates.csv", sheet("id,anna,ben", *dates))
+
+
+def test_classes_of_a_judge_may_have_a_word_before_those_of_people(tmp_path: Path) -> None:
+    sides = [turns("A", "B", "tie"), turns("Response A", "Tie", "Response B")]
+
+    tables = read(tmp_path, "pairs.csv", sheet("id,human_preference,gpt_preference", *sides))
+
+    assert not tables.judge_scales
+    assert "gpt_preference: response a as A and response b as B" in tables.notes
