@@ -48,6 +48,7 @@ from eval_assets.readers.readings.table_reading import (
     Reading,
     deepest_level,
     option_text,
+    question_among,
     row_numbers,
 )
 from eval_assets.readers.values import are_yes_or_no, order_of
@@ -142,7 +143,7 @@ class ItemRows:
         means += [name for name, reason in self.not_read.items() if reason == VOTES]
         earlier = [name for name, reason in self.not_read.items() if reason.startswith(EARLIER)]
         problems = self._odd_cells(people + judges, items)
-        question = self.choices.question or _question_among(items)
+        question = self.choices.question or question_among(items)
         items = [column for column in items if column is not question]
         reading = Reading(
             table=self.table,
@@ -800,34 +801,6 @@ class ItemRows:
             )
 
 
-def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
-    """Return the column of an item's parts that holds criteria, all of them for each item."""
-    for column in items if len(items) > 1 else ():
-        is_key = column.origin is Origin.KEY and share_of_criteria(column.values) > 0.5
-        n_items = n_distinct(combined([other for other in items if other is not column]))
-        is_full = n_distinct(combined(items)) == n_items * len(column.values)
-        if is_key or (is_full and len(column.values) < n_items and _may_be_asked(column)):
-            return column
-    return None
-
-
-def _may_be_asked(column: CodedColumn) -> bool:
-    """Return whether a part of the item may be what was asked: words that are no systems."""
-    is_word = column.kind is Kind.WORD and len(column.values) <= _MOST_QUESTIONS
-    if column.may_be(Role.QUESTION) and (is_word or not column.may_be(Role.ITEM)):
-        return True
-    if not is_word or any(map(names_model, column.values)):
-        return False
-    is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
-    is_key = column.origin is Origin.KEY
-    return not is_numbered and (is_key or not (column.origin or column.may_be(*_NO_QUESTIONS)))
-
-
-_MOST_QUESTIONS = 40
-_NO_QUESTIONS = (
-    *(Role.ITEM, Role.TEXT, Role.SYSTEM, Role.TURN),
-    *(Role.RUN, Role.ROUND, Role.GROUP, Role.RATER),
-)
 _NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
 _NEVER = (["false"], ["true"])
 """Values of a column that programs write for all rows."""

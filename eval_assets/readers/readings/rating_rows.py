@@ -37,12 +37,14 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.readings.table_reading import (
+    MOST_QUESTIONS,
     OF_ITEM,
     UNLIKE,
     Choices,
     RatedColumn,
     Reading,
     deepest_level,
+    question_among,
     responses_side_by_side,
 )
 from eval_assets.readers.words import lines_of
@@ -57,7 +59,6 @@ _FEWEST_NUMBERS = 20
 
 _FEW_ROWS = 12
 _MOST_KEY_COLUMNS = 9
-_MOST_QUESTIONS = 40
 _FEWEST_ASKED = 3
 """Columns of ratings from which on a row of each rater is a form that was filled in."""
 
@@ -512,7 +513,7 @@ class _RatingRows:
             column
             for column in self.columns
             if (column.may_be(Role.QUESTION) or column.kind is Kind.WORD)
-            and column.n_distinct <= _MOST_QUESTIONS
+            and column.n_distinct <= MOST_QUESTIONS
             and column is not self.rater
             and not self._chosen(column)
             and self._is_key([*base, column])
@@ -571,13 +572,7 @@ class _RatingRows:
             return None
         run = next((column for column in columns if column in self.runs), None)
         items = [column for column in columns if column is not run]
-        questions = [
-            part
-            for part in (items if len(items) > 1 and self.choices.question is None else ())
-            if self._is_question(part, [other for other in items if other is not part])
-        ]
-        questions.sort(key=lambda c: (not c.may_be(Role.QUESTION), self._size(c)))
-        question = next(iter(questions), None)
+        question = self.choices.question or question_among(items, self.is_rated)
         items = [column for column in items if column is not question]
         return self._item_key(items, question, run) if items else None
 
@@ -615,22 +610,6 @@ class _RatingRows:
             for column in several
         )
         return self.is_named and self.n_rated > self._size(self.rater) and not is_shared
-
-    def _is_question(self, column: CodedColumn, rest: Sequence[CodedColumn]) -> bool:
-        """Return whether a part of a key is what was asked: few words, all of them of each item."""
-        if column.may_be(Role.TURN, Role.SYSTEM, Role.RUN, Role.ROUND):
-            return False
-        n_values, is_named = column.n_distinct, column.may_be(Role.QUESTION)
-        if n_values > _MOST_QUESTIONS:
-            return False
-        n_items = n_distinct(combined(rest)[self.is_rated])
-        n_units = n_distinct(combined([*rest, column])[self.is_rated])
-        if n_units < 0.8 * n_items * n_values:
-            return is_named and n_items > 2 * n_values
-        if n_items < n_values:
-            return False
-        is_word = column.kind is Kind.WORD and not any(map(names_model, column.values))
-        return is_named or (is_word and not column.may_be(Role.ITEM))
 
     # The ratings: what varies within items and within raters.
 
@@ -789,7 +768,7 @@ def _machine_rows(
             yield column, np.append([word in _FALSE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
             yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
-        elif _KIND.search(name) and len(words) <= _MOST_QUESTIONS:
+        elif _KIND.search(name) and len(words) <= MOST_QUESTIONS:
             are_judges = [who(value) is Who.JUDGE for value in column.values]
             yield column, np.append(are_judges, False)[column.codes]
 

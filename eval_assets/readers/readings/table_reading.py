@@ -22,7 +22,15 @@ from eval_assets.readers.columns import (
     n_distinct,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, owner_and_field
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    distinct_parts,
+    names_metric,
+    names_model,
+    owner_and_field,
+    share_of_criteria,
+)
 from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
@@ -427,6 +435,47 @@ def responses_side_by_side(table: CodedTable) -> bool:
     return any(
         _SIDE.sub(lambda side: _OTHER_SIDES[side[1]], name) in names - {name} for name in names
     )
+
+
+MOST_QUESTIONS = 40
+_NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
+
+
+def question_among(
+    parts: Sequence[CodedColumn], rows: npt.NDArray[np.bool_] | None = None
+) -> CodedColumn | None:
+    """Return the part of an item that says what was asked; None if no part of several does.
+
+    It holds few words, all of which occur with each item in the `rows` of ratings.
+    """
+    if len(parts) <= 1:
+        return None
+    rows = np.ones(len(parts[0]), dtype=bool) if rows is None else rows
+    questions = []
+    for column in parts:
+        n_values = n_distinct(column.codes[rows])
+        n_items = n_distinct(combined([of for of in parts if of is not column])[rows])
+        is_full = n_distinct(combined(parts)[rows]) >= 0.8 * n_items * n_values
+        is_named, is_key = column.may_be(Role.QUESTION), column.origin is Origin.KEY
+        is_other = column.may_be(Role.TURN, Role.SYSTEM, Role.RUN, Role.ROUND)
+        if is_key and share_of_criteria(column.values) > 0.5:
+            questions.append(column)
+        elif n_values > MOST_QUESTIONS or is_other:
+            continue
+        elif not is_full:
+            questions += [column] * (is_named and n_items > 2 * n_values)
+        elif n_items >= n_values and (is_named or _may_be_asked(column)):
+            questions.append(column)
+    return min(questions, key=lambda c: (not c.may_be(Role.QUESTION), c.n_distinct), default=None)
+
+
+def _may_be_asked(column: CodedColumn) -> bool:
+    """Return whether a part of the item that is not called like one may be what was asked."""
+    is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
+    is_no_name = is_numbered or any(map(names_model, column.values))
+    is_item = column.origin or column.may_be(Role.ITEM)
+    is_of_item = column.origin is not Origin.KEY and is_item
+    return column.kind is Kind.WORD and not (is_no_name or is_of_item)
 
 
 def deepest_level(columns: Sequence[CodedColumn]) -> int:
