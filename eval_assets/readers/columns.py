@@ -170,10 +170,8 @@ class CodedColumn:
         is_number = ~np.isnan(self.numbers)
         if self.counts[is_number].sum() > _NEARLY_ALL * self.counts[self.is_rating].sum():
             numbers = np.abs(self.numbers[is_number])
-            is_time = may_be(self.name, Role.TIME) or (
-                numbers.min() > _UNIX_TIME and not self.is_whole
-            )
-            return Kind.TIME if is_time and numbers.max() > _UNIX_TIME else Kind.NUMBER
+            is_time = may_be(self.name, Role.TIME) and numbers.max() > _UNIX_TIME
+            return Kind.TIME if is_time else Kind.NUMBER
         if _share(_ADDRESS, sample) > _NEARLY_ALL:
             return Kind.ADDRESS
         is_long = np.mean([len(value) for value in sample]) > _LONG_TEXT

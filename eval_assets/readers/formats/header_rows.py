@@ -116,9 +116,8 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
             continue
         if k and filled[k - 1] > 1 and not any(map(_is_number, filter(None, rows[k - 1]))):
             above = rows[k - 1]
-            has_gaps = "" in above[: len(row)] or len(above) < len(row)
             is_title = above[0] and not any(above[2:])
-            return k - 1 if has_gaps and not is_title else k
+            return k if is_title else k - 1
         return k
     return 0
 
@@ -163,13 +162,11 @@ def _with_second_row(
     # Only the columns of a question have names below it, as the answers of SurveyMonkey.
     filled = {k for k, name in enumerate(second) if name and not _is_number(name)}
     is_below = 1 < len(blank) < width - len(heads) and {*blank} == filled - heads
-    if not are_named and not is_below and not _is_grid(names, second):
+    if not are_named and not is_below:
         return None
     groups = list(accumulate(names, _last_name))
-    is_explained = len({groups[k] for k in numeric}) == len(numeric) > 0 and "" not in [
-        names[k] for k in numeric
-    ]
-    if is_explained and not is_below and not _is_grid(names, second):
+    is_explained = len({groups[k] for k in numeric}) == len(numeric) > 0
+    if is_explained and not is_below:
         # A row of explanations below a full header, as of Qualtrics; other words are data.
         has_ids = any(_IMPORT_ID in cell for row in rest[1:2] for cell in row)
         is_long = sum(map(len, in_numeric)) > _EXPLANATION * len(numeric)
@@ -178,18 +175,6 @@ def _with_second_row(
         f"{group}: {name}" if group and name and name not in _RESPONSES else group or name
         for group, name in zip(groups, second, strict=True)
     ]
-
-
-def _is_grid(names: Sequence[str], second: Sequence[str]) -> bool:
-    """Return whether each name of a row occurs below every group of the row above."""
-    if any(map(_is_number, filter(None, second))) or not all(
-        map(any, zip(names, second, strict=True))
-    ):
-        return False
-    groups = list(accumulate(names, _last_name))
-    pairs = [(group, name) for group, name in zip(groups, second, strict=True) if group and name]
-    n_groups, n_names = len({a for a, _ in pairs}), len({b for _, b in pairs})
-    return min(n_groups, n_names) > 1 and n_groups * n_names == len(set(pairs)) == len(pairs)
 
 
 def _last_name(last: str, name: str) -> str:

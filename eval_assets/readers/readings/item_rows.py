@@ -358,9 +358,8 @@ class ItemRows:
         if column.kind is not Kind.NUMBER:
             words = {word.casefold() for of in group for word in of.rating_words}
             own_words = {word.casefold() for word in column.rating_words}
-            is_same_role = are_people and self.who_is(column) is self.who_is(first)
             is_known = order_of(own_words | words) is not None or are_yes_or_no(own_words | words)
-            return bool(own_words & words) or is_known or (is_few and is_same_role)
+            return bool(own_words & words) or is_known or (is_few and are_people)
         numbers = _distinct_numbers(column)
         peers = {number for of in group for number in _distinct_numbers(of)}
         if are_people and scale is not None and scale.spans(np.array([*numbers | peers])).all():
@@ -536,10 +535,7 @@ class ItemRows:
             ]
 
     def _models(self) -> list[str]:
-        """Return the models that columns of one value call the judge, as all do in its file.
-
-        Beside those in a list of scores, that of an object above may be the system.
-        """
+        """Return the models that columns of one value call the judge, as all do in its file."""
         columns = [
             column
             for column in self.columns
@@ -552,8 +548,7 @@ class ItemRows:
                 and who(column.values[0]) is not Who.HUMAN
             )
         ]
-        level = max((column.level for column in columns), default=0)
-        return [column.values[0] for column in columns if column.level == level]
+        return [column.values[0] for column in columns]
 
     def _crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
         """Return columns of which each combines a rater with a question; empty if they do not."""
@@ -818,11 +813,7 @@ def item_columns(
         and column.kind not in (Kind.TIME, Kind.EMPTY)
         and (column.kind is not Kind.NUMBER or column.is_whole or names_id(column.name))
         and (len(column.values) > 1 or len(table) == 1)
-        and not (
-            column.may_be(Role.TEXT)
-            and not column.may_be(Role.ITEM)
-            and column.kind is not Kind.NUMBER
-        )
+        and not column.may_be(Role.TEXT)
     ]
     n_rows = len(table)
     full = [

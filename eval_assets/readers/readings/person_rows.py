@@ -77,10 +77,6 @@ def reading_of_person_rows(
         is_wide = bool(crossed) or len(rated) > len(table) or is_grid
         if not is_numbered or names_item or not is_wide:
             return None
-        parts = {part for pair in crossed for part in pair}
-        people = {part for part in parts if not part[-1:].isdigit()}
-        if parts and share_of_people(people) * len(people) / len(parts) > 0.8:
-            return None  # raters and questions
     units = _units(headers, crossed)
     is_form = crossed or is_numbered or distinct_parts(headers)
     if not is_form and (person is None or "name" not in plain(person.name)):

@@ -208,9 +208,6 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
 
 def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     """Return whether a column says who made the file, or holds scores, beside people's ratings."""
-    name = plain(column.name)
-    if any(name.endswith(f"_{plain(of.name)}") for of in ratings):
-        return True  # as judge_tone beside tone
     peers = [of for of in ratings if of is not column]
     if column.n_distinct == 1 and not column.origin:
         return any(who(owner_and_field(of.name)[1]).is_human or of.who is Who.JUDGE for of in peers)
@@ -583,7 +580,6 @@ class _RatingRows:
         return (
             key.run is not None and self.choices.run is None,
             -n_named if depth > 1 else 0,
-            sum(column.may_be(Role.TEXT) for column in columns),
             key.n_copies > 0,
             n_distinct(combined(columns)[self.is_rated]),
             -n_named,

@@ -457,7 +457,7 @@ def question_among(
         n_items = n_distinct(combined([of for of in parts if of is not column])[rows])
         is_full = n_distinct(combined(parts)[rows]) >= 0.8 * n_items * n_values
         is_named, is_key = column.may_be(Role.QUESTION), column.origin is Origin.KEY
-        is_other = column.may_be(Role.TURN, Role.SYSTEM, Role.RUN, Role.ROUND)
+        is_other = column.may_be(Role.TURN, Role.RUN, Role.ROUND)
         if is_key and share_of_criteria(column.values) > 0.5:
             questions.append(column)
         elif n_values > MOST_QUESTIONS or is_other:
@@ -473,7 +473,7 @@ def _may_be_asked(column: CodedColumn) -> bool:
     """Return whether a part of the item that is not called like one may be what was asked."""
     is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
     is_no_name = is_numbered or any(map(names_model, column.values))
-    is_item = column.origin or column.may_be(Role.ITEM)
+    is_item = column.origin or column.may_be(Role.ITEM, Role.SYSTEM)
     is_of_item = column.origin is not Origin.KEY and is_item
     return column.kind is Kind.WORD and not (is_no_name or is_of_item)
 
