@@ -16,7 +16,7 @@ import numpy as np
 from eval_assets.agreement.causes import SeverityGap
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.agreement.ratings import Floats, Integers, LongRatings
-from eval_assets.bands import FEWEST_GROUPS
+from eval_assets.bands import FEWEST_GROUPS, LOWEST_COVERAGE
 from eval_assets.catalogue import CONFIDENCE
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import Level, Scale
@@ -45,6 +45,7 @@ from eval_assets.stats.group_ratios import (
     pooled_agreement,
     share_interval,
 )
+from eval_assets.stats.intervals import less
 from eval_assets.verdicts import Verdict
 
 MARGIN = 0.10
@@ -71,6 +72,8 @@ class JudgeFinding(StrEnum):
     """It is beyond the margin, and the data do not prove it."""
     UNTESTED = "untested"
     """It passes outside the held-out test, which decides."""
+    SELECTED = "selected"
+    """It passes, and people agree less on the units that it skipped."""
     NOISY_LABELS = "noisy_labels"
     """People agree too little, so far, for a judge to be proven."""
     FEW_GROUPS = "few_groups"
@@ -276,6 +279,9 @@ class JudgeComparison:
     Attributes:
         n_compared: Units with a score and a human rating.
         n_scored: Units with a score.
+        n_rated: Units with a human rating.
+        n_skipped: Units with two ratings and no score.
+        selection: People's A^HH on the units with a score less that on those without.
         compared: Both figures over pairs of raters, and the test statistic; None if nobody rated
             a compared unit twice, or people gave one value.
         kappa: The judge's agreement with people beyond chance, 95 % interval.
@@ -306,6 +312,9 @@ class JudgeComparison:
     margin: float
     n_compared: int
     n_scored: int
+    n_rated: int
+    n_skipped: int
+    selection: Interval
     a_ha: Interval | None = None
     a_hh: Interval | None = None
     compared: NonInferiority | None = None
@@ -341,6 +350,16 @@ class JudgeComparison:
         return self.gap is not None and not math.isnan(self.gap.low + self.gap.high)
 
     @property
+    def is_partial(self) -> bool:
+        """Return whether it scored too few of the units that people rated."""
+        return self.n_compared < LOWEST_COVERAGE * self.n_rated
+
+    @property
+    def skips_hard_units(self) -> bool:
+        """Return whether people certainly agree less on the units that it skipped."""
+        return self.is_partial and self.selection.low > 0
+
+    @property
     def n_more(self) -> int | None:
         """Further units with which four of five studies decide; None if it takes too many."""
         if self.groups_as_measured is None or not self.n_paired_groups:
@@ -369,6 +388,12 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
     score = scores.by_unit(n_units=people.n_responses, level=level)
     mean = people.means()
     is_compared = ~np.isnan(score + mean)
+    is_double = np.bincount(people.unit, minlength=len(score)) > 1
+    agreement = np.where(is_double, labels.unit_agreement, 0.0)
+    part, rest = (
+        share_interval(agreement * of, of, confidence=CONFIDENCE, groups=groups)
+        for of in (is_double & is_compared, is_double & ~is_compared)
+    )
     comparison = JudgeComparison(
         judge=judge,
         question=question,
@@ -376,6 +401,9 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
         margin=margin,
         n_compared=int(is_compared.sum()),
         n_scored=int((~np.isnan(score)).sum()),
+        n_rated=int((~np.isnan(mean)).sum()),
+        n_skipped=rest.n_units,
+        selection=less(part, rest, np.eye(2)),
         is_decisive=may_pass,
         severity=labels.cause if isinstance(labels.cause, SeverityGap) else None,
         repeatability=_repeatability(scores, groups),
@@ -525,6 +553,8 @@ def _finding(  # noqa: PLR0911 - a return for each
     if not labels.reaches_minimums:
         return JudgeFinding.NOISY_LABELS
     if compared.passes(significance=level):
+        if comparison.skips_hard_units:
+            return JudgeFinding.SELECTED
         return JudgeFinding.EQUAL if may_pass else JudgeFinding.UNTESTED
     return JudgeFinding.LIKELY if compared.shortfall.value > 0 else JudgeFinding.UNLIKELY
 

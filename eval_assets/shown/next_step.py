@@ -20,7 +20,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.shown.sentences import Words, cause_text
 from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
-from eval_assets.wording import count_text, counted, percent_text, planned, planned_text, shortened
+from eval_assets.wording import count_text, counted, percent_text, planned, shortened
 
 _FIRST_ITEMS = 100
 """Items for two people to rate if nothing tells how often each value is given."""
@@ -295,11 +295,11 @@ def _all(assessment: Assessment) -> Iterable[JudgeComparison]:
 
 
 _ORDER = (
-    *(JudgeFinding.EQUAL, JudgeFinding.UNTESTED, JudgeFinding.LIKELY, JudgeFinding.FEW_GROUPS),
-    *(JudgeFinding.FEW_VARIED, JudgeFinding.CEILING_UNKNOWN, JudgeFinding.OTHER_SCALE),
-    *(JudgeFinding.UNLIKELY, JudgeFinding.BELOW, JudgeFinding.NOISY_LABELS),
-    *(JudgeFinding.NOT_COMPARED, JudgeFinding.COPY, JudgeFinding.ONE_VALUE),
-    *(JudgeFinding.LABELS_FAIL, JudgeFinding.OUTDATED),
+    *(JudgeFinding.EQUAL, JudgeFinding.SELECTED, JudgeFinding.UNTESTED, JudgeFinding.LIKELY),
+    *(JudgeFinding.FEW_GROUPS, JudgeFinding.FEW_VARIED, JudgeFinding.CEILING_UNKNOWN),
+    *(JudgeFinding.OTHER_SCALE, JudgeFinding.UNLIKELY, JudgeFinding.BELOW),
+    *(JudgeFinding.NOISY_LABELS, JudgeFinding.NOT_COMPARED, JudgeFinding.COPY),
+    *(JudgeFinding.ONE_VALUE, JudgeFinding.LABELS_FAIL, JudgeFinding.OUTDATED),
 )
 """Findings in the order of what is nearest to a judge in use."""
 
@@ -330,6 +330,10 @@ def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int]
                 f"Evaluate {best.judge} on the held-out test{on}.",
                 reason="Only that shows whether it passes.",
             )
+        case JudgeFinding.SELECTED:
+            n = best.n_rated - best.n_compared
+            score = f"Have {best.judge} score the {counted(n, words.item)} that it skipped{on}."
+            step = NextStep(Action.SCORE, score, n, words.items, "People agree less on them.")
         case JudgeFinding.OTHER_SCALE:
             step = NextStep(Action.CLASSIFY_SCORES, f"Say which scores of {best.judge} are a pass.")
         case JudgeFinding.COPY:
@@ -387,7 +391,7 @@ def _enlarge(best: JudgeComparison, on: str, words: Words, *, n_items: int) -> N
         f"Have {count_text(n)} more {words.items} rated{on}, then run again.",
         n,
         f"more {words.items}",
-        f"With {planned_text(n + n_items)} in all the test passes four times in five, if "
+        f"With {count_text(n + n_items)} in all the test passes four times in five, if "
         f"{condition.format(judge=best.judge)}.",
     )
 
@@ -410,14 +414,17 @@ def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
         )
     per_group = best.n_paired / max(best.n_paired_groups, 1)
     n = planned(max(1, math.ceil((n_groups - best.n_paired_groups) * per_group)))
-    total = n + best.n_paired
+    action, where = Action.RATE_MORE, "in all" if best.is_decisive else "outside the test"
+    task = f"{count_text(n)} more {words.items} rated by two people{on}, and scored by {best.judge}"
+    if n <= best.n_skipped:
+        action = Action.SCORE
+        task = f"{best.judge} score {count_text(n)} more {words.items} that people rated{on}"
     return NextStep(
-        Action.RATE_MORE,
-        f"Have {count_text(n)} more {words.items} rated by two people{on}, and scored by "
-        f"{best.judge}.",
+        action,
+        f"Have {task}.",
         n,
         f"more {words.items}",
-        f"With {planned_text(total)} in all it passes four times in five, if "
+        f"With {count_text(n + best.n_paired)} {where} it passes four times in five, if "
         f"{condition.format(judge='it')}.",
     )
 

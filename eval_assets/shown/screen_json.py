@@ -148,6 +148,8 @@ def _comparison(comparison: JudgeComparison) -> Json:
         "finding": comparison.finding.value,
         "n_compared": comparison.n_compared,
         "n_scored": comparison.n_scored,
+        "n_rated": comparison.n_rated,
+        "selection": _figure(comparison.selection),
         "n_double": comparison.n_paired,
         "n_groups": comparison.n_paired_groups,
         "a_ha": _figure(comparison.a_ha),

@@ -237,9 +237,19 @@ def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
     if comparison.verdict is not Verdict.NOT_MEASURED:
         if tested is None or tested.is_in_use:
             parts.append(_bias_sentence(comparison, words))
+        parts.append(_coverage_sentence(comparison, words))
         parts += [_low_bar_sentence(comparison, words), _favour_sentence(comparison)]
     parts.append(_repeat_sentence(comparison, words))
     return " ".join(filter(None, parts))
+
+
+def _coverage_sentence(comparison: JudgeComparison, words: Words) -> str:
+    """Return on how many of the rated items a judge is compared, if it skipped many."""
+    if not comparison.is_partial:
+        return ""
+    of = f"{count_text(comparison.n_compared)} of {counted(comparison.n_rated, words.item)}"
+    rest = "; they agree less on the others" if comparison.skips_hard_units else ""
+    return f"Compared on {of} that {words.people} rated{rest}."
 
 
 def _low_bar_sentence(comparison: JudgeComparison, words: Words) -> str:
@@ -332,6 +342,7 @@ _SENTENCES = {
     JudgeFinding.UNLIKELY: (
         "{Shares}{Figures}: more than the allowed {margin} below, not proven{settled}."
     ),
+    JudgeFinding.SELECTED: "{Shares}{Figures}; not shown on the {items} that it skipped.",
     JudgeFinding.NOISY_LABELS: "{Shares}{Figures}; the labels are too noisy to prove it.",
     JudgeFinding.FEW_GROUPS: (
         "{Shares}{Figures}, with only {paired} rated twice; {fewest_paired} are needed."
@@ -383,6 +394,7 @@ def _finding_sentence(comparison: JudgeComparison, words: Words) -> str:
         copied=comparison.copied,
         people=words.people,
         item=words.item,
+        items=words.items,
     )
 
 

@@ -87,6 +87,16 @@ def test_ten_groups_must_hold_a_rarer_rating() -> None:
     assert compared(ratings, ratings.mean(axis=1)).finding == "equal"
 
 
+def test_judge_that_skips_contested_units_is_not_proven() -> None:
+    easy, quality = rated(120, 0.05)
+    hard, _ = rated(120, 0.6, seed=2)
+    judge = np.append(judged(quality, 0.05), np.full(120, np.nan))
+
+    assert compared(np.vstack([easy, hard]), judge).finding is JudgeFinding.SELECTED
+    assert compared(np.vstack([easy, easy]), judge).finding is JudgeFinding.EQUAL
+    assert compared(np.vstack([easy, hard[:10]]), judge[:130]).finding is JudgeFinding.EQUAL
+
+
 def test_drawn_interval_is_the_one_that_decides() -> None:
     ratings, quality = rated(120, 0.3)
     for noise in np.linspace(0.2, 1.2, 15):

@@ -19,7 +19,16 @@ from eval_assets.shown.screen import Screen
 from eval_assets.shown.screen_json import screen_document
 from eval_assets.shown.terminal import WIDTH, screen_lines
 from eval_assets.verdicts import Verdict
-from tests.unit.shown.studies import STUDIES, Floats, lenient, mixed, question, rated, shown
+from tests.unit.shown.studies import (
+    STUDIES,
+    Floats,
+    judged,
+    lenient,
+    mixed,
+    question,
+    rated,
+    shown,
+)
 
 NAMES = [study.name for study in STUDIES]
 
@@ -190,6 +199,26 @@ def test_a_lenient_rater_is_named_where_the_bar_is_low() -> None:
     assert "The bar is low: anna rates 1.1 higher than cleo." in screen.judges[0].sentence
     assert "The bar is low" not in worse.judges[0].sentence
     assert "The bar is low" not in without.judges[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("n", "noise", "rest", "sentence", "step"),
+    [
+        (120, 0.05, 0.6, "they agree less on the others.", "Have gpt score the 120 tickets that"),
+        (40, 0.3, 0.3, "Compared on 40 of 160 tickets that people rated.", "Have gpt score "),
+    ],
+)
+def test_judge_that_scored_some_items_says_so_and_scores_the_others(
+    n: int, noise: float, rest: float, sentence: str, step: str
+) -> None:
+    ratings, quality = rated(n, noise)
+    scores = np.append(judged(quality, noise), np.full(120, np.nan))
+    screen = shown(question(np.vstack([ratings, rated(120, rest, seed=2)[0]]), {"gpt": scores}))
+
+    assert screen.labels.verdict is Verdict.PASS
+    assert screen.judges[0].verdict is Verdict.NEED_MORE_DATA
+    assert sentence in screen.judges[0].sentence
+    assert screen.next.sentence.startswith(step)
 
 
 @pytest.mark.parametrize(
