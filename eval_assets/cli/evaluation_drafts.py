@@ -448,11 +448,11 @@ def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
     given_model = cells.get("model_name", model)
     cells["model_name"] = given_model.where(given_model != "", model).replace("", UNKNOWN_MODEL)
     ids_of_items = items["item"].astype(str).map(ids)
-    # A run groups responses by prompt unless their groups say otherwise.
+    # A run groups responses by prompt or text unless their groups say otherwise.
     has_few_prompts = "prompt_text" in cells and cells["prompt_text"].duplicated().any()
-    if (tables.groups_by or has_few_prompts) and "group_id" not in cells:
+    is_grouped = tables.groups_by not in ("", columns.get("response_text"))
+    if (is_grouped or has_few_prompts) and "group_id" not in cells:
         header.append("group_id")
-        is_grouped = bool(tables.groups_by)
         cells["group_id"] = items["group"].fillna("").astype(str) if is_grouped else ids_of_items
     blank = pd.Series("", index=items.index)
     in_order = [ids_of_items, *(cells.get(name, blank) for name in header)]

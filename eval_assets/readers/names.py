@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from functools import cache
 from itertools import pairwise
@@ -110,7 +111,7 @@ _NO_LAST_NAME = re.compile(
 _JUDGE = _words("judge")
 _PROGRAM = re.compile(
     r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline|svc"
-    r"|heuristic|synthetic|ragas|falcon|titan|bard)"
+    r"|heuristic|synthetic|ragas|falcon|titan|bard|lynx|skywork|grader|verifier|critic)"
     r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
     re.IGNORECASE,
 )
@@ -261,13 +262,19 @@ def names_model(name: str) -> bool:
     return not is_person and _MODEL.search(name) is not None
 
 
-def may_be_program(name: str) -> bool:
+def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
     """Return whether a rater's name may be that of a program, and nothing says that it is one.
+
+    A reward model beside first names has no initials.
 
     Examples:
         >>> [may_be_program(name) for name in ("olmo-7b", "Claude", "scorer 2", "gpt-4o")]
         [True, True, False, False]
+        >>> may_be_program("RM", ["Anna", "RM"]), may_be_program("RM", ["KL", "RM"])
+        (True, False)
     """
+    if name.casefold() == "rm":
+        return any(map(is_first_name, peers))
     is_open = who(name) in (Who.UNKNOWN, Who.PERSON)
     return is_open and (name == "Claude" or _PROGRAM.search(name) is not None)
 
@@ -446,6 +453,18 @@ def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
     return {header: part for header, part in parts.items() if not part[:1].isdigit()}
 
 
+def with_shared_parts(headers: Sequence[str]) -> set[str]:
+    """Return the headers of which a part is one of another header too.
+
+    Examples:
+        >>> sorted(with_shared_parts(["Anna - Tone", "Anna - Style", "Ben - Tone", "csat_score"]))
+        ['Anna - Style', 'Anna - Tone', 'Ben - Tone']
+    """
+    parts = {of: {part for way in _splits([of]) for part in way[0]} for of in headers}
+    n_headers = Counter(part for of in parts.values() for part in of)
+    return {header for header, of in parts.items() if any(n_headers[part] > 1 for part in of)}
+
+
 def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
     """Return what headers share beside their `distinct_parts`; None if they share nothing.
 
@@ -531,6 +550,8 @@ def appearance(name: str) -> str:
 
     A spreadsheet on one system writes "é" as one character, on another as two.
     """
+    with suppress(UnicodeError):  # UTF-8 that was read as cp1252, as JosÃ©
+        name = name.encode("cp1252").decode()
     composed = "".join(unicodedata.normalize("NFKC", name).casefold().split())
     visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
     return "".join(visible).translate(_LATIN)

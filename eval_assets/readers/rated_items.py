@@ -24,9 +24,13 @@ from eval_assets.readers.names import Role
 from eval_assets.readers.rating_frames import items_of_rows
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import BESIDE, Reading
+from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
 
 _FEWEST_GROUPS = 10
 """Values of a column of prompts or conversations from which on it groups the items."""
+
+_LONG_TEXT = 30
+"""Characters on average from which on equal responses are copies, and no coincidence."""
 
 _SYSTEMS = ("model", "model_name", "system", "generator", "bot", "assistant", "engine")
 _NO_ATTRIBUTES = (
@@ -141,12 +145,20 @@ def _group_column(readings: Sequence[Reading], options: ReadOptions) -> CodedCol
     if options.group is not None:
         return next((c for of in readings if (c := of.table.find(options.group))), None)
     roles = (reading.rater, reading.question, reading.run)
+    names = {plain(column.name) for column in reading.table.columns}
+    # Of one prompt, or of none that is known, equal responses are one; short ones may be chance.
+    of_texts = () if names.intersection(PROMPT_TEXT) else RESPONSE_TEXT
     candidates = [
         column
         for column in reading.table.columns
-        if column.may_be(Role.GROUP)
+        if (
+            (column.may_be(Role.GROUP) and len(column.values) >= _FEWEST_GROUPS)
+            or (
+                plain(column.name) in of_texts
+                and sum(map(len, column.values)) > _LONG_TEXT * len(column.values)
+            )
+        )
         and not column.may_be(Role.MEASURE)  # prompt_tokens
-        and len(column.values) >= _FEWEST_GROUPS
         and not any(column is of for of in roles)
         and (len(reading.items) > 1 or column not in reading.items)
     ]

@@ -1,6 +1,7 @@
 """Ratings of readings as frames: one row a rating, on the scale of its question, each once."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -63,12 +64,23 @@ class CollectedRatings:
             (time), file, line, column, is_judge.
         problems: Cells that cannot be used.
         notes: How cells were read.
+        n_cells: Cells of the columns of ratings.
+        unrated: Words in them that are read as no rating, with their numbers.
     """
 
     table: CodedTable
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     problems: list[InputProblem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    n_cells: int = 0
+    unrated: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def note_on_unrated(self) -> list[str]:
+        """How many cells are read as no rating; empty if none are."""
+        words = listed_briefly([*map(quoted, self.unrated)])
+        share = f"{self.unrated.total():,} of {counted(self.n_cells, 'cell')}"
+        return [f"{share} not rated: {words}"] if self.unrated else []
 
     def add_problems(
         self, is_bad: npt.NDArray[np.bool_], describe: Callable[[pd.Series], tuple[str, str]]
@@ -223,8 +235,7 @@ def _is_judge(name: str, reading: Reading, rated: RatedColumn, options: ReadOpti
 def _note_blanks(ratings: CollectedRatings, table: CodedTable, column: CodedColumn) -> None:
     """Note words that are read as no rating; many may be the middle of a scale."""
     words = np.flatnonzero(~column.is_rating)
-    if not len(words):
-        return
+    ratings.n_cells += column.n_cells
     n_cells = int(column.counts[words].sum())
     names = listed_briefly([quoted(column.values[code]) for code in words.tolist()])
     is_named = all(column.values[k].casefold() in column.missing_values for k in words.tolist())
@@ -237,8 +248,7 @@ def _note_blanks(ratings: CollectedRatings, table: CodedTable, column: CodedColu
         remedy += " with the values that raters saw"
         ratings.problems.append(InputProblem(table.file, None, column.name, message, remedy))
         return
-    cells = f"{counted(n_cells, 'cell')} of {column.name}"
-    ratings.notes.append(f"{cells} with {names} read as not rated")
+    ratings.unrated.update({column.values[k]: int(column.counts[k]) for k in words.tolist()})
 
 
 # Scales and values.

@@ -265,6 +265,7 @@ def _read(
     metrics = [name for name, reason in reasons if reason == METRIC]
     compare = option_text(table, "judge", *metrics[:1])
     notes = [
+        *ratings.note_on_unrated,
         *([f"not read: {listed_briefly(unlike)}, {UNLIKE}"] if unlike else []),
         *([f"not read: {listed_briefly(metrics)}, {METRIC}; or {compare}"] if metrics else []),
         *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),

@@ -34,6 +34,7 @@ from eval_assets.readers.names import (
     share_of_people,
     shared_part,
     who,
+    with_shared_parts,
 )
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.readings.levels import judge_of_question
@@ -321,6 +322,13 @@ class ItemRows:
         """Return the columns whose values are of one kind; give the reason for the peers."""
         if crossed_parts([c.name for c in rated]) or all(map(self._chosen, rated)):
             return rated
+        names = with_shared_parts([c.name for c in rated])
+        aside = [c for c in rated if c.name not in names and self.who_is(c) is not Who.JUDGE]
+        is_named = any(is_first_name(c.name) or self.who_is(c) is Who.HUMAN for c in aside)
+        if not is_named and self._crossed([c for c in rated if c.name in names]):
+            # A csat beside Anna - Tone is no rating of hers.
+            self.not_read |= {column.name: _NOT_ITS_NAME for column in aside}
+            return [column for column in rated if column not in aside]
         groups: list[list[CodedColumn]] = []
         for column in rated:
             group = next((g for g in groups if self._is_alike(column, g)), None)
@@ -734,7 +742,9 @@ class ItemRows:
     ) -> None:
         parts = parts_of_raters([column.name for column in people])
         names = tuple(column.name for column in (*people, *peers))
-        programs = [c for c in (*people, *peers) if may_be_program(parts.get(c.name, c.name))]
+        programs = [
+            c for c in (*people, *peers) if may_be_program(parts.get(c.name, c.name), names)
+        ]
         peers = [column for column in peers if column not in programs]
         reading.rated = [
             RatedColumn(c, rater=parts.get(c.name, c.name), question=shared_part(c.name, parts))

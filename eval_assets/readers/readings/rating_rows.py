@@ -405,7 +405,7 @@ class _RatingRows:
         names = self.rater.values if self.choices.names is None else ()
         models = models_by_company(names)
         models |= reading.judges
-        programs = tuple(of for of in names if may_be_program(of) and of not in models)
+        programs = tuple(of for of in names if may_be_program(of, names) and of not in models)
         if programs and len(programs) < len(names):
             verb = "counts as a person" if len(programs) == 1 else "count as people"
             reading.forks.append((f"{listed(programs, most=3)} {verb}", {"judge": programs}))

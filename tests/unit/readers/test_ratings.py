@@ -844,6 +844,34 @@ def test_rater_with_another_kind_of_name_is_a_doubt(tmp_path: Path) -> None:
     assert len(other.ratings) == 4 * N
 
 
+@pytest.mark.parametrize("name", ["RM", "Grader", "reward", "verifier"])
+def test_column_called_like_a_program_beside_first_names_is_a_doubt(
+    tmp_path: Path, name: str
+) -> None:
+    rows = [(*row, JUDGED[row[0]]) for row in WIDE]
+    people = read(tmp_path, {"r.csv": lines(("item", "KL", "PJ", "AB", name), *rows)})
+    tables = read(tmp_path, {"r.csv": lines(("item", *RATERS, name), *rows)})
+
+    [(doubt, _)] = tables.alternatives
+    assert doubt.option == f"--rater anna,ben,cleo,{name}"
+    assert name != "RM" or len(people.ratings) == 4 * N
+
+
+def test_column_beside_a_grid_of_raters_and_questions_is_named_and_not_read(tmp_path: Path) -> None:
+    header = [f"{rater} \u2013 {question}" for rater in RATERS for question in ("Tone", "Style")]
+    rows = [
+        (i, *(v for r in RATERS for v in (of(i, r), 6 - of(i, r))), 1 + n % 4, JUDGED[i])
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, {"r.csv": lines(("item", *header, "CSAT", "gpt-4o"), *rows)})
+
+    assert {*tables.ratings["rater"]} == {*RATERS}
+    assert {*tables.ratings["question"]} == {"Tone", "Style"}
+    assert tables.not_read.keys() == {"r.csv:CSAT"}
+    assert len(tables.scores) == N
+
+
 def test_nothing_of_a_file_disappears(tmp_path: Path) -> None:
     header = ("item", "prompt", "model", "rater", "score", "comment", "average", "empty")
     rows = [(i, f"Ask {int(i[1:]) // 2}", "m1", r, v, f"{r} says", 3, "") for i, r, v in LONG]
@@ -859,6 +887,44 @@ def test_nothing_of_a_file_disappears(tmp_path: Path) -> None:
         "r.csv:model": "one value",
         "r.csv:empty": "empty",
     }
+
+
+@pytest.mark.parametrize(
+    ("header", "text", "groups_by"),
+    [
+        (("item", "answer"), "The refund for this case takes days", "answer"),
+        (("item", "answer"), "Paris", ""),
+        (("item", "answer", "prompt"), "The refund for this case takes days", ""),
+    ],
+)
+def test_equal_answers_are_one_group_unless_short_or_of_other_prompts(
+    tmp_path: Path, header: Sequence[str], text: str, groups_by: str
+) -> None:
+    rows = [
+        (
+            i,
+            f"{text} {n % 6}",
+            *[f"What about {i}?"] * (len(header) - 2),
+            *(of(i, r) for r in RATERS),
+        )
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, {"r.csv": lines((*header, *RATERS), *rows)})
+
+    assert tables.groups_by == groups_by
+    assert tables.items["group"].nunique() == (6 if groups_by else N)
+
+
+def test_cells_that_are_no_ratings_are_counted_in_the_first_note(tmp_path: Path) -> None:
+    rows = [
+        (i, *("N/A" if k == n % 9 else of(i, r) for k, r in enumerate(RATERS)))
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, {"r.csv": lines(("item", *RATERS), *rows)})
+
+    assert tables.notes == ('9 of 72 cells not rated: "N/A"',)
 
 
 def test_data_frame_is_read_alike_and_remedies_name_arguments() -> None:

@@ -390,6 +390,7 @@ def test_raters_whose_ids_differ_only_in_case_or_spaces_are_refused(
         ("r1", "r\u200b1", '"r1" and "r\\u200b1"'),
         ("r1", "\uff521", '"r1" and "\\uff521"'),
         ("anna", "\u0430nna", '"anna" and "\\u0430nna"'),
+        ("José", "JosÃ©", '"Jos\\xe9" and "Jos\\xc3\\xa9"'),
     ],
 )
 def test_raters_whose_ids_look_alike_are_refused_and_told_apart_by_their_code(
