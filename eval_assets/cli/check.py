@@ -105,7 +105,10 @@ def check(  # noqa: PLR0913 - one parameter per option
         errors = {"errors": _errors(result)} if with_errors else {}
         print_json({**result.to_dict(report=report), **errors})
     else:
-        _print_screen(result, report)
+        from eval_assets.shown.terminal import screen_lines
+
+        for line in screen_lines(result.screen, report=report):
+            click.echo(line)
         for line in _error_lines(result) if with_errors else ():
             click.echo(line)
     return result.verdict.exit_code
@@ -140,21 +143,14 @@ def _print_readings(results: Sequence[CheckResult], *, as_json: bool) -> int:
     if as_json:
         print_json({"readings": [{"option": of.option, **of.to_dict()} for of in results]})
         return MISUSED
-    from eval_assets.shown.terminal import wrapped
+    from eval_assets.shown.terminal import answer_lines, wrapped
 
     click.echo("The files can be read in two ways, and the verdicts differ. Choose one.")
     for result in results:
         choice = f"{result.choice or 'Otherwise'}: {result.option}"
-        click.echo("\n".join(["", *wrapped(choice, first="", rest="  "), ""]))
-        _print_screen(result, None)
+        lines = wrapped(choice, first="", rest="  ")
+        click.echo("\n".join(["", *lines, *answer_lines(result.screen)]))
     return MISUSED
-
-
-def _print_screen(result: CheckResult, report: str | None) -> None:
-    from eval_assets.shown.terminal import screen_lines
-
-    for line in screen_lines(result.screen, report=report):
-        click.echo(line)
 
 
 def _errors(result: CheckResult) -> list[dict[str, Any]]:

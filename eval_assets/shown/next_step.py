@@ -414,7 +414,7 @@ def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
         )
     per_group = best.n_paired / max(best.n_paired_groups, 1)
     n = planned(max(1, math.ceil((n_groups - best.n_paired_groups) * per_group)))
-    action, where = Action.RATE_MORE, "in all" if best.is_decisive else "outside the test"
+    action, scope = Action.RATE_MORE, "in all" if best.is_decisive else "outside the test"
     task = f"{count_text(n)} more {words.items} rated by two people{on}, and scored by {best.judge}"
     if n <= best.n_skipped:
         action = Action.SCORE
@@ -424,7 +424,7 @@ def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
         f"Have {task}.",
         n,
         f"more {words.items}",
-        f"With {count_text(n + best.n_paired)} {where} it passes four times in five, if "
+        f"With {count_text(n + best.n_paired)} {scope} it passes four times in five, if "
         f"{condition.format(judge='it')}.",
     )
 

@@ -41,7 +41,6 @@ from eval_assets.wording import (
     listed,
     or_none,
     percent_text,
-    plural,
     shortened,
     value_text,
 )
@@ -52,7 +51,7 @@ JUDGES_QUESTION = "Can a judge replace one of us?"
 _FEWEST_OF_A_TABLE = 3
 """Questions or judges from which on a table takes the place of sentences."""
 
-_MOST_NAMES = 3
+_MOST_NAMES, _MOST_PEOPLE = 3, 5
 
 
 @dataclass(frozen=True)
@@ -342,8 +341,10 @@ def _roles(reading: ReadSummary) -> list[str]:
         by_role["rating"] = ()  # a column for each rater
     for role, name in _ROLES.items():
         columns = [shortened(of, _LONGEST_COLUMN) for of in by_role.get(role, ())]
-        if len(columns) > _MOST_NAMES:
-            roles.append(f"{len(columns)} {plural(name)}")
+        if role == "judge" and {*by_role.get(role, ())} <= {*reading.judges}:
+            continue  # their questions name them
+        if len(columns) > (_MOST_PEOPLE if role == "rater" else _MOST_NAMES):
+            roles.append(f"{len(columns)} {name} columns")
         elif columns and columns != [role]:
             roles.append(f"{name} = {listed(columns)}")
     if reading.groups_by:

@@ -127,14 +127,15 @@ def labels_sentence(labels: Sequence[LabelAgreement], words: Words) -> str:
     if len(labels) == 1:
         return _one_question(labels[0], words)
     verdicts = {of.verdict for of in labels}
+    number = "both" if len(labels) == 2 else f"all {len(labels)}"  # noqa: PLR2004 - a pair
     if verdicts == {Verdict.FAIL}:
         by_chance = [of.question.id for of in labels if of.alpha.low <= 0]
-        sentence = f"No: all {len(labels)} questions are below the minimum."
+        sentence = f"No: {number} questions are below the minimum."
         if by_chance:
             sentence += f" On {_named(by_chance)} they agree no more than chance would."
         return sentence
     if verdicts == {Verdict.PASS}:
-        return f"Yes, on all {len(labels)} questions."
+        return f"Yes, on {number} questions."
     return _by_verdict(labels, lacking="labels", unmeasured="measured")
 
 
@@ -505,15 +506,16 @@ def _favour_sentence(comparison: JudgeComparison) -> str:
 def _rates(comparison: JudgeComparison, two: TwoClasses, words: Words) -> str:
     """Return how often a judge of two classes is right, and how often it passes."""
     constant = f"a constant answer on {percent_text(two.constant_accuracy)}"
-    sentence = f"It is right on {percent_text(two.accuracy)}, {constant}."
-    rate = percent_text(two.judge_pass_rate)
+    sentence = f"Right on {percent_text(two.accuracy)}, {constant}."
+    rate, bias = percent_text(two.judge_pass_rate), comparison.bias
     if two.corrected is None:
+        if bias is None or not (bias.low > 0 or bias.high < 0):
+            return sentence
         people_rate = f"{words.people} {percent_text(two.people_pass_rate)}"
         return f"{sentence} It passes {rate}, {people_rate}."
     corrected = percent_text(two.corrected.value)
     interval = percent_interval(two.corrected.low, two.corrected.high)
-    scored = counted(comparison.n_scored, words.item)
-    return f"{sentence} It passes {rate} of {scored}, corrected {corrected} (95% CI {interval})."
+    return f"{sentence} Pass rate {rate}, corrected {corrected} (95% CI {interval})."
 
 
 def _repeat_sentence(comparison: JudgeComparison, words: Words) -> str:

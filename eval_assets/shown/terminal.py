@@ -30,6 +30,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters of names that would move the cursor, change colours or turn the text around."""
 
 
+def answer_lines(screen: Screen) -> list[str]:
+    """Return what was read and the answers, of one of several readings."""
+    lines = wrapped(screen.read[0], first="Read  ", rest=" " * 6)
+    for number, answer in enumerate((screen.labels, *screen.judges[:_MOST_ROWS]), start=1):
+        lines += [*_heading(number, answer), *wrapped(answer.sentence)]
+    return [_CONTROL.sub("", line).rstrip() for line in lines]
+
+
 def _padded(text: str, width: int) -> str:
     return text + " " * (width - columns_of(text))
 

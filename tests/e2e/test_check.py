@@ -169,8 +169,18 @@ def test_two_classes_have_shares_and_a_constant_judge(tmp_path: Path) -> None:
 
     text = " ".join(ended.stdout.split())
     assert "Of what people passed it passes 90 % (72 of 80), of what people failed it" in text
-    assert "It is right on 90 %, a constant answer on 67 %." in text
+    assert "Right on 90 %, a constant answer on 67 %." in text
     assert "Nobody rated an item twice" in text
+
+
+def test_two_judges_of_two_classes_take_few_words(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3)
+    truths = draw.random(150) < 0.6
+    names = ("Anna", "Ben", "Chloe", "gpt-4o", "claude-3-opus")
+    columns = {of: np.where(truths ^ (draw.random(150) < 0.09), "pass", "fail") for of in names}
+    pd.DataFrame({"ticket": range(150), **columns}).to_csv(tmp_path / "r.csv", index=False)
+
+    assert len(checked(tmp_path, "r.csv").stdout.split()) <= 200
 
 
 def test_pass_rule_makes_two_classes_of_a_scale(tmp_path: Path) -> None:
@@ -213,6 +223,7 @@ def test_two_readings_whose_verdicts_differ_are_both_shown(tmp_path: Path) -> No
     assert "the verdicts differ" in ended.stdout
     assert "r2d2_v1 is no rater: --rater anna,ben\n" in ended.stdout
     assert "Otherwise: --rater anna,ben,r2d2_v1\n" in ended.stdout
+    assert len(ended.stdout.split()) <= 190
     readings = json.loads(checked(tmp_path, "r.csv", "--json").stdout)["readings"]
     assert [of["option"] for of in readings] == [
         "--rater anna,ben",
