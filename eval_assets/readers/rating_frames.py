@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from eval_assets.readers.values import (
     parsed_ratings,
     wider_scale,
 )
-from eval_assets.scale import Scale
+from eval_assets.scale import Level, Scale
 from eval_assets.wording import counted, listed
 
 UNNAMED = "(not named)"
@@ -279,10 +279,7 @@ def with_values(
     for code in present:
         of_question = codes == code
         by_people = of_question & ~is_judge
-        basis = by_people if by_people.any() else of_question
-        question = _question(ratings, str(names[code]), cells, basis, options, declared)
-        if question.scale_guessed:
-            question = replace(question, scale=_wide_enough(question, cells.take(of_question)))
+        question = _question(ratings, str(names[code]), cells, of_question, options, declared)
         questions.append(question)
         values[of_question], on_scale = cells.take(of_question).on_scale(question.scale)
         is_off = of_question.copy()
@@ -336,7 +333,7 @@ def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
     ratings: CollectedRatings,
     name: str,
     cells: RatingCells,
-    basis: npt.NDArray[np.bool_],
+    of_question: npt.NDArray[np.bool_],
     options: ReadOptions,
     declared: Mapping[str, RubricQuestion],
 ) -> RubricQuestion:
@@ -346,30 +343,7 @@ def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
         scale = scale or declared[name].scale
     is_guessed = scale is None
     if scale is None:
-        rated_cells = cells.take(basis)
-        spelled = rated_cells.spellings()
-        scale = _scale_in(ratings.rows["column"][basis].unique(), rated_cells)
-        is_open, scale = scale is None, scale or likely_scale(rated_cells, level=level)
-        if is_open and scale == _VOTES and responses_side_by_side(ratings.table):
-            scale = Scale.from_words("1", "0", "2")
-            option = option_text(ratings.table, "scale", "0-2")
-            ratings.notes.append(f"0 read as a tie between 1 and 2. Otherwise: {option}")
-        if scale is not None and scale.words is not None:
-            scale = Scale.from_words(*(spelled.get(word, word) for word in scale.words))
-        if scale is None:
-            level, words = "nominal", [spelled[word] for word in sorted(spelled)]
-            scale = Scale.from_words(*words, *(["(other)"] if len(words) == 1 else []))
-            ratings.notes.append(
-                f"the order of {listed_briefly(words)} is not known, so they are equal or not; "
-                f"pass {option_text(ratings.table, 'scale', *words)} in their order, worst first"
-            )
-        _add_missing_codes(ratings, rated_cells, basis)
-        tops = rated_cells.tops()
-        if len(tops) > 1:
-            highest = [f"{top:g}" for top in sorted(tops)]
-            message = f"some ratings are of {highest[0]}, others of {highest[-1]}"
-            place = ratings.table.file, None, None
-            ratings.problems.append(InputProblem(*place, message, "Bring them to one scale"))
+        scale, level = _guessed_scale(ratings, cells, of_question, level)
     level = level or scale.default_level()
     if level == "nominal" and scale.values is None:
         message = f"the ratings of {quoted(name)} are no classes, which the nominal level counts"
@@ -379,6 +353,47 @@ def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
     return RubricQuestion(
         name or ONE_QUESTION, text or ONE_QUESTION, scale, level, scale_guessed=is_guessed
     )
+
+
+def _guessed_scale(
+    ratings: CollectedRatings,
+    cells: RatingCells,
+    of_question: npt.NDArray[np.bool_],
+    level: Level | None,
+) -> tuple[Scale, Level]:
+    """Return the scale that people's ratings fit, or the usual one around it that judges' fit."""
+    by_people = of_question & ~ratings.rows["is_judge"].to_numpy()
+    basis = by_people if by_people.any() else of_question
+    rated_cells = cells.take(basis)
+    spelled = rated_cells.spellings()
+    scale = _scale_in(ratings.rows["column"][basis].unique(), rated_cells)
+    is_open, scale = scale is None, scale or likely_scale(rated_cells, level=level)
+    if is_open and scale == _VOTES and responses_side_by_side(ratings.table):
+        scale = Scale.from_words("1", "0", "2")
+        option = option_text(ratings.table, "scale", "0-2")
+        ratings.notes.append(f"0 read as a tie between 1 and 2. Otherwise: {option}")
+    if scale is not None and scale.words is not None:
+        scale = Scale.from_words(*(spelled.get(word, word) for word in scale.words))
+    if scale is None:
+        level, words = "nominal", [spelled[word] for word in sorted(spelled)]
+        scale = Scale.from_words(*words, *(["(other)"] if len(words) == 1 else []))
+        ratings.notes.append(
+            f"the order of {listed_briefly(words)} is not known, so they are equal or not; "
+            f"pass {option_text(ratings.table, 'scale', *words)} in their order, worst first"
+        )
+    _add_missing_codes(ratings, rated_cells, basis)
+    tops = rated_cells.tops()
+    if len(tops) > 1:
+        highest = [f"{top:g}" for top in sorted(tops)]
+        message = f"some ratings are of {highest[0]}, others of {highest[-1]}"
+        place = ratings.table.file, None, None
+        ratings.problems.append(InputProblem(*place, message, "Bring them to one scale"))
+    values = cells.take(of_question).values
+    values = values[~np.isnan(values)]
+    level, wider = level or scale.default_level(), wider_scale(scale)
+    if wider is None or scale.contains(values).all() or not wider.contains(values).all():
+        return scale, level
+    return wider, level
 
 
 _RANGE = re.compile(r"[\[(] ?(\d+) ?(?:-|\u2013|\.\.|to|bis) ?(\d+) ?[\])]")
@@ -397,15 +412,6 @@ def _scale_in(headers: Iterable[str], cells: RatingCells) -> Scale | None:
         return None
     scale = Scale.from_steps(low=low, high=high)
     return scale if scale.contains(values).all() else None
-
-
-def _wide_enough(question: RubricQuestion, cells: RatingCells) -> Scale:
-    """Return the scale of a question, or the usual one around it on which judges' scores lie."""
-    wider = wider_scale(question.scale)
-    values = cells.values[~np.isnan(cells.values)]
-    is_off = ~question.scale.contains(values)
-    fits = wider is not None and is_off.any() and wider.contains(values).all()
-    return wider if wider is not None and fits else question.scale
 
 
 def _add_missing_codes(
