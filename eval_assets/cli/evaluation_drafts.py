@@ -378,7 +378,7 @@ def _files_of(folder: Path) -> _Files:
         )
         if has_scores and has_references(table):
             files.scores.append(name)
-            models: list[str | None] = [*filter(None, table.stripped("judge_model").present())]
+            models: list[str | None] = [*filter(None, table.stripped("judge_model").present)]
             files.judges += [(model, name) for model in models or [None]]
         elif (
             has("labels", "dimension")
@@ -407,7 +407,7 @@ def _free_name(folder: Path, kind: str, *, first: str | None = None) -> str:
 def _unknown_responses(folder: Path, files: Sequence[str], rated: set[str]) -> list[str]:
     """Return a task if ratings are of responses that the files of responses lack."""
     tables = [read_table(folder / file, folder=folder) for file in files]
-    known = {cell for table in tables for cell in table.stripped(*RESPONSE_ID).present()}
+    known = {cell for table in tables for cell in table.stripped(*RESPONSE_ID).present}
     if not (unknown := sorted(rated - known) if known - {None} else []):
         return []
     subject = f"{counted(len(unknown), 'response')} that {', '.join(files)} lacks"

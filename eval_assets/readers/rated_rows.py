@@ -29,7 +29,6 @@ from eval_assets.readers.references import (
     references_in,
 )
 from eval_assets.readers.sources import joined_tables, tables_of, with_words
-from eval_assets.readers.values import RatingCells, parsed_ratings
 from eval_assets.scale import Scale
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -79,10 +78,6 @@ class RatedRows:
     def with_note(self, note: str) -> "RatedRows":
         """Return the rows with a further note on how they were read."""
         return replace(self, table=self.table.with_columns(self.table.columns, note))
-
-    def ratings(self) -> RatingCells:
-        """Return the parsed ratings."""
-        return parsed_ratings(self.table.text(*FIELDS["rating"]))
 
 
 def field_headers(table: FileTable) -> dict[str, str]:
@@ -205,7 +200,7 @@ def rows_of_reading(
             questions.append(_cells(reading.question))
         else:
             questions.append(units.questions if of.question is None else repeat(of.question))
-    names = {name for of in questions for name in of.present()}
+    names = {name for of in questions for name in of.present}
     spelled = {plain(question): question for question in question_ids}
     question_of: dict[str | None, str | None] = {
         name: spelled.get(plain(name or ""), None if is_rating_word(name or "") else name)

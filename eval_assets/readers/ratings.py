@@ -358,20 +358,15 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
     if not readings:
         raise _refusal(source, refused)
     main = max(readings, key=lambda of: (_n_by_people(of), len(of.table)))
-    for reading in [of for of in readings if _is_reference(of, main, options)]:
-        readings.remove(reading)
-        main.notes.append(f"not read: {reading.table.file}, {REFERENCE}")
+    for reading in readings[:] if main.rater is not None and not main.is_of_judges else ():
+        file = reading.table.file
+        is_named = reading.names_raters or _names_rater(options, file)
+        if may_be(Path(file).stem, Role.SUMMARY) and not is_named:  # called gold or the like
+            readings.remove(reading)
+            main.notes.append(f"not read: {file}, {REFERENCE}")
     further = [reading for reading in readings if reading is not main]
     further = [of for reading in further for of in _joined(main, reading, options)]
     return [main, *further, *_unnamed_readings(main, [*readings, *refused], further, options)]
-
-
-def _is_reference(reading: Reading, main: Reading, options: ReadOptions) -> bool:
-    """Return whether a file without raters is called gold or the like, beside people's ratings."""
-    file = reading.table.file
-    is_named = reading.names_raters or _names_rater(options, file)
-    is_of_people = main.rater is not None and not main.is_of_judges
-    return is_of_people and not is_named and may_be(Path(file).stem, Role.SUMMARY)
 
 
 def _unnamed_readings(

@@ -229,18 +229,17 @@ def _attributes(table: FileTable, headers: list[str]) -> FileColumn[str]:
     """Return the further cells of each row as a JSON object, without those that are null."""
     if not headers:
         return FileColumn.repeat("{}", len(table))
-    # JSON cannot hold NaN and infinity, which become text.
-    rows = zip(*(table.columns[header].map(_finite) for header in headers), strict=True)
+
+    def finite(cell: object) -> object:  # JSON cannot hold NaN and infinity, which become text
+        return str(cell) if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+    rows = zip(*(table.columns[header].map(finite) for header in headers), strict=True)
     objects = (
         {header: cell for header, cell in zip(headers, row, strict=True) if cell is not None}
         for row in rows
     )
     texts = [json.dumps(cells, ensure_ascii=False, default=as_text) for cells in objects]
     return FileColumn.of(texts)
-
-
-def _finite(cell: object) -> object:
-    return str(cell) if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _frame(columns: dict[str, FileColumn[Any]]) -> pd.DataFrame:

@@ -180,7 +180,7 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> Position
     """Return the positions of the rows of the judge's model."""
     judges = [other.id for other in evaluation.judges if other.scores == judge.scores]
     models = table.stripped("judge_model")
-    present = sorted(model for model in models.present() if model is not None)
+    present = sorted(model for model in models.present if model is not None)
     if not table.has("judge_model"):
         if len(judges) <= 1:
             return np.arange(len(table))

@@ -134,12 +134,9 @@ class FileColumn(Sequence[T]):
             return np.fromiter(cells, dtype=object, count=len(cells)).take(self.codes)
         return np.array(cells, dtype=dtype).take(self.codes)
 
-    def present(self) -> Sequence[T]:
-        """Return the distinct values that occur, in order of appearance."""
-        return self._present
-
     @cached_property
-    def _present(self) -> tuple[T, ...]:
+    def present(self) -> tuple[T, ...]:
+        """Distinct values that occur, in order of appearance."""
         if self._are_ordered:
             return tuple(self.values)
         first = np.full(len(self.values), -1)

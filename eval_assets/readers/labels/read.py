@@ -56,7 +56,13 @@ from eval_assets.readers.references import (
     references_in,
     units_of,
 )
-from eval_assets.readers.values import FloatArray, RatingCells, canonical_number, in_utc
+from eval_assets.readers.values import (
+    FloatArray,
+    RatingCells,
+    canonical_number,
+    in_utc,
+    parsed_ratings,
+)
 from eval_assets.wording import counted
 
 _LABELS = (
@@ -161,7 +167,12 @@ def read_labels(
             readings = readings_in_file(content, scales, forms=_LABELS, response_ids=known_ids)
             rows = [_rows_of_people(reading, [*scales]) for reading in readings]
             files += [_without_models(of, known_names) for of in rows]
-    removed = _removed_questions(files, list(scales))
+    counts = Counter(name for file in files for name in file.units.questions if name)
+    removed = {
+        name: n
+        for name, n in counts.items()
+        if n >= _FEWEST_OF_A_REMOVED_QUESTION and not get_close_matches(name, [*scales], n=1)
+    }
     notes = [f"{file.table.file}: {note}" for file in files for note in file.table.notes]
     notes += [
         f"{n} labels of {quoted(name)} are ignored: the rubric does not ask it"
@@ -179,12 +190,12 @@ def _without_models(labels: RatedRows, known_names: Collection[str]) -> RatedRow
     of_kind = judges_by_kind(columns, CodedColumn.of("", raters))
     models = [
         rater
-        for rater in raters.present()
+        for rater in raters.present
         if rater
         and (rater in of_kind or who(rater) is Who.JUDGE)
         and appearance(rater) not in known_ids
     ]
-    if not models or len(raters.present()) == len(models):
+    if not models or len(raters.present) == len(models):
         return labels
     is_person = raters.array(bool, lambda rater: rater not in models)
     note = f"{', '.join(models)} left out, as models are no human raters. {_MODEL_REMEDY}"
@@ -247,15 +258,6 @@ def _joined(
     return Labels(current, earlier, rejected_rows, n_unrated, notes, unrated)
 
 
-def _removed_questions(files: Sequence[RatedRows], question_ids: Sequence[str]) -> Counter[str]:
-    """Return the number of labels of each question that was removed from the rubric."""
-    counts = Counter[str]()
-    for file in files:
-        counts.update(filter(None, file.units.questions))
-    frequent = ((name, n) for name, n in counts.items() if n >= _FEWEST_OF_A_REMOVED_QUESTION)
-    return Counter({k: n for k, n in frequent if not get_close_matches(k, question_ids, n=1)})
-
-
 def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[InputProblem]:
     """Return a problem for each rater whose id looks like another's, or is that of a judge."""
     raters = list(map(str, ratings["rater_id"].unique()))
@@ -312,7 +314,7 @@ def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
     rows = rows_of_reading(reading, rated, question_ids)
     columns = columns_text([of.column.name for of in rated])
     if reading.rater is None:
-        questions = sorted(filter(None, set(rows.units.questions.present())))
+        questions = sorted(filter(None, set(rows.units.questions.present)))
         of_questions = f" of {', '.join(questions)}" if len(question_ids) > 1 else ""
         return rows.with_note(f"{columns} read as raters{of_questions}")
     items = " and ".join(column.name for column in reading.items) or "each row"
@@ -343,7 +345,7 @@ def _checked_labels(
     questions = units.questions(parsed.units.questions, responses)
     units.add_unknown(problems, parsed.units, responses=responses, questions=questions)
     _add_other_texts(problems, parsed, units, responses)
-    cells = parsed.ratings()
+    cells = parsed_ratings(parsed.table.text(*FIELDS["rating"]))
     skip_cells = parsed.stripped("skipped")
     flags = skip_cells.map(lambda cell: _SKIPPED.get((cell or "false").lower()))
     message = "is neither true nor false"
@@ -353,7 +355,7 @@ def _checked_labels(
     _add_rater_problems(problems, parsed, rated=~cells.blank, skipped=skipped)
     values = _values(problems, parsed, cells, rubric=rubric, questions=questions)
     raters = parsed.stripped("rater_id")
-    rater_ids = list(filter(None, raters.present()))
+    rater_ids = list(filter(None, raters.present))
     place = {name: code for code, name in enumerate(rater_ids)}
     rater_codes = raters.array(np.int32, lambda name: place.get(name or "", UNKNOWN))
     cells_of_time = parsed.stripped("labelled_at")
