@@ -22,6 +22,19 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(line: str) -> str:
+    r"""Return a line without characters that move the cursor, change colours or turn text around.
+
+    Examples:
+        >>> printable("An\x1b[2Jna\u202e")
+        'An[2Jna'
+    """
+    return _CONTROL.sub("", line)
+
+
 def or_none(value: float) -> float | None:
     """Return a figure for tables and JSON: None if it is undefined."""
     return None if math.isnan(value) else float(value)

@@ -171,7 +171,7 @@ def _errors(result: CheckResult) -> list[dict[str, Any]]:
 
 def _error_lines(result: CheckResult) -> Iterator[str]:
     from eval_assets.shown.terminal import wrapped
-    from eval_assets.wording import figure_text
+    from eval_assets.wording import figure_text, printable
 
     item = result.screen.reading.item
     for of in chain.from_iterable(result.screen.assessment.judges.values()):
@@ -183,7 +183,7 @@ def _error_lines(result: CheckResult) -> Iterator[str]:
             ("False failures", two.false_failures),
         ):
             names = ", ".join(item(unit).name for unit in units) or "none"
-            yield from wrapped(f"{title} ({len(units):,}): {names}")
+            yield from wrapped(printable(f"{title} ({len(units):,}): {names}"))
 
 
 def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None) -> str | None:

@@ -15,6 +15,7 @@ import yaml
 
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
+from eval_assets.labelling.sheets import neutralised
 from eval_assets.ratings_check import score_of_reply
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
@@ -604,7 +605,8 @@ def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, list):
                 text = io.StringIO(newline="")
-                csv.writer(text, lineterminator="\n").writerows(content)
+                rows = (map(neutralised, row) for row in content)
+                csv.writer(text, lineterminator="\n").writerows(rows)
                 content = text.getvalue()  # noqa: PLW2901
             data = content if isinstance(content, bytes) else content.encode()
             (folder / name).write_bytes(data)

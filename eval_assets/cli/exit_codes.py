@@ -27,9 +27,11 @@ def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
 
     If not all are printed, every line is written to the file `all_in`, which is removed otherwise.
     """
+    from eval_assets.wording import printable  # it takes a while to import
+
     causes = list(_by_cause(lines))
     for cause in causes[:_MOST_LINES]:
-        click.echo(cause, err=True)
+        click.echo(printable(cause), err=True)
     is_cut = len(causes) > _MOST_LINES
     if is_cut:
         n_more = len(causes) - _MOST_LINES

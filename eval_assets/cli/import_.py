@@ -43,6 +43,7 @@ def import_(source: tuple[Path, ...], data: Path, *, allow_loss: bool) -> int:
     """
     from eval_assets.cli.evaluation_drafts import draft_of_export
     from eval_assets.readers.importers.tool_exports import import_files
+    from eval_assets.wording import printable
 
     tool, export = import_files(source)
     if export.losses and not allow_loss:
@@ -52,7 +53,7 @@ def import_(source: tuple[Path, ...], data: Path, *, allow_loss: bool) -> int:
         return FAILED
     draft = draft_of_export(export, data, tool=tool)
     for line in (*(f"wrote {path}" for path in draft.files), *draft.notes):
-        click.echo(line)
+        click.echo(printable(line))
     _print_account(tool, export, verb="stored")
     click.echo(f"\nRead the rubric, then run: eval-assets run --data {quote(str(data))}")
     return DONE

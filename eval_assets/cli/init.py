@@ -61,6 +61,7 @@ def init(
     they are read. A file that exists is never changed.
     """
     from eval_assets.cli.evaluation_drafts import Draft, draft_of_files, draft_of_folder
+    from eval_assets.wording import printable
 
     *files, last = paths
     folder, draft = last, None
@@ -71,10 +72,10 @@ def init(
         draft = draft_of_folder(folder, options)
     draft = draft or Draft(_write_example(folder, example or "minimal"), [])
     for line in (*draft.notes, *(f"wrote {file}" for file in draft.files)):
-        click.echo(line)
+        click.echo(printable(line))
     click.echo()
     for task in draft.tasks:
-        click.echo(f"To do: {task}.")
+        click.echo(printable(f"To do: {task}."))
     start = "Then run" if draft.tasks else "Now run"
     click.echo(f"{start}: {_EXAMPLES[example or 'minimal']} --data {quote(str(folder))}")
     return DONE

@@ -125,11 +125,12 @@ class ResponseUnits:
             positions[key] = AMBIGUOUS if key in positions else position
         in_sheets: dict[Reference, int] = {}
         for key in self.keys:
-            indicator, convo, turn, model, seed = (part and _in_sheets(part) for part in key)
-            in_sheets[indicator, convo, turn, model, seed] = positions[key]
-            if self.codes:
-                code = self.codes.of_model(key[0], key[1], key[3])
-                in_sheets[indicator, convo, turn, code, seed] = positions[key]
+            escaped = (part and _in_sheets(part) for part in key)
+            for indicator, convo, turn, model, seed in (key, escaped):
+                in_sheets[indicator, convo, turn, model, seed] = positions[key]
+                if self.codes:
+                    code = self.codes.of_model(key[0], key[1], key[3])
+                    in_sheets[indicator, convo, turn, code, seed] = positions[key]
         return in_sheets | positions
 
     def responses(self, references: FileColumn[Any]) -> PositionArray:

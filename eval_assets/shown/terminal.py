@@ -1,7 +1,6 @@
 """A screen as lines of a terminal, never wider than 80 columns."""
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from shlex import quote, split
 
@@ -9,7 +8,14 @@ from eval_assets.shown.blocks import Table
 from eval_assets.shown.rows import Axis, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
 from eval_assets.verdicts import Verdict
-from eval_assets.wording import columns_of, figure_text, interval_text, limit_text, shortened
+from eval_assets.wording import (
+    columns_of,
+    figure_text,
+    interval_text,
+    limit_text,
+    printable,
+    shortened,
+)
 
 WIDTH = 80
 _BAR = 44
@@ -23,11 +29,7 @@ _TAKEN = 3 + 7 + 2 + 15 + 6
 
 def screen_lines(screen: Screen, *, report: str | None) -> list[str]:
     """Return the lines of a screen."""
-    return [_CONTROL.sub("", line).rstrip() for line in _lines(screen, report)]
-
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters of names that would move the cursor, change colours or turn the text around."""
+    return [printable(line).rstrip() for line in _lines(screen, report)]
 
 
 def answer_lines(screen: Screen) -> list[str]:
@@ -35,7 +37,7 @@ def answer_lines(screen: Screen) -> list[str]:
     lines = wrapped(screen.read[0], first="Read  ", rest=" " * 6)
     for number, answer in enumerate((screen.labels, *screen.judges[:_MOST_ROWS]), start=1):
         lines += [*_heading(number, answer), *wrapped(answer.sentence)]
-    return [_CONTROL.sub("", line).rstrip() for line in lines]
+    return [printable(line).rstrip() for line in lines]
 
 
 def _padded(text: str, width: int) -> str:
@@ -152,7 +154,7 @@ def table_lines(table: Table) -> list[str]:
     """
     narrow = [k for k, column in enumerate(table.columns) if not column.is_wide]
     texts = [[table.columns[k].title for k in narrow]]
-    texts += [[_CONTROL.sub("", row[k].text) for k in narrow] for row in table.rows]
+    texts += [[printable(row[k].text) for k in narrow] for row in table.rows]
     widths = [max(map(columns_of, column)) for column in zip(*texts, strict=True)]
     words = [
         max(map(columns_of, " ".join(column).split()), default=0)

@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.header_rows import SAMPLE_ROWS, header_of, named_columns
@@ -30,6 +31,9 @@ _EXCELS_OWN = re.compile(r"sep=(.)[\r\n]", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _RULE = re.compile(r"[\s:+]*-{3}[-\s:+]*|\(\d+ rows?\)")
 _FIRST_CELL = itemgetter(0)
+_TEXT = re.compile(r"'[=+\-@\t\r][^']*")
+"""A cell that `init` and sheets write for one that spreadsheets would take for a formula."""
+
 _ADD_CELLS = "Give the row a cell for each column, and put quotes around text with commas"
 _QUOTE_CELL = (
     'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c"'
@@ -92,12 +96,19 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
     except csv.Error as error:
         raise _broken_quoting(data, delimiter, error, file=file) from error
     columns = [
-        FileColumn(list(number), np.array(code, dtype=np.int32), are_ordered=True)
+        _column([*number], np.array(code, dtype=np.int32))
         for number, code in zip(numbers, codes, strict=True)
     ]
     return FileTable(
         file, named_columns(header, columns, file=file), lines, tuple(bad_rows), header.notes
     )
+
+
+def _column(cells: list[str], codes: npt.NDArray[np.int32]) -> FileColumn[str]:
+    """Return a column, as it was before formulas in it were made texts."""
+    texts = {k: of[1:] for k, of in enumerate(cells) if of[:1] == "'" and _TEXT.fullmatch(of)}
+    values = [texts.get(k, of) for k, of in enumerate(cells)] if texts else cells
+    return FileColumn(values, codes, are_ordered=not texts)
 
 
 def _delimiter_of(text: str) -> str:

@@ -45,6 +45,26 @@ def test_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "labels.csv").read_text("utf-8") == "mine"
 
 
+def test_names_that_spreadsheets_would_run_are_written_as_texts_and_read_as_they_were(
+    tmp_path: Path,
+) -> None:
+    names = ["=1+1", "+49 30", "-Carl", "@sum(a1)", "An\u202ena\x1b[31m"]
+    rows = [f"=t{n},{name},{1 + (n + k) % 3}\n" for n in range(9) for k, name in enumerate(names)]
+    file = tmp_path / "r.csv"
+    file.write_text("ticket,rater,rating\n" + "".join(rows), encoding="utf-8")
+
+    outcome = CliRunner().invoke(init, [str(file)])
+
+    assert not {"\u202e", "\x1b"} & {*outcome.output}
+    for table in ("responses.csv", "labels.csv"):
+        lines = (tmp_path / "r" / table).read_text("utf-8").splitlines()[1:]
+        assert not any(cell[:1] in "=+-@" for line in lines for cell in line.split(",") if cell)
+    evaluation = read_evaluation(tmp_path / "r")
+    labels = read_labels(evaluation, responses := read_responses(evaluation))
+    assert {*labels.ratings["rater_id"]} == {*names}
+    assert {*responses["response_id"]} == {f"=t{n}" for n in range(9)}
+
+
 @pytest.mark.parametrize(
     ("example", "questions", "n_responses"),
     [
