@@ -212,6 +212,11 @@ def _with_runs(row: Row) -> Row:
 
 def _without_objects(rows: list[Row]) -> list[Row]:
     """Return rows with the fields of objects as columns; objects of one form become a list."""
+    for path in {path for row in rows for path in row if may_be(path[-1], Role.SYSTEM)}:
+        for row in rows:  # lists of ratings by the system that was rated
+            lists = row.get(path)
+            if isinstance(lists, dict) and all(isinstance(of, list) for of in lists.values()):
+                row[path] = {name: {"ratings": of} for name, of in lists.items()}
     for _ in range(_DEEPEST):
         children: dict[Path, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for row in rows:
@@ -417,6 +422,7 @@ def _chosen(
     n_ticks = ticked.sum(axis=0)
     are_crosses = all({*map(str.casefold, column.values)} <= _CROSSES for column, _ in choices)
     is_choice = (n_ticks > 0).mean() > 0.9 and n_ticks.max() == 1
+    is_choice &= sum(map(any, ticked)) > 1  # one flag of all rows is no choice
     if len(choices) < (2 if are_values else _FEWEST_CHOICES) or not (
         is_choice or (are_crosses and are_values and len(choices) >= _FEWEST_CHOICES)
     ):
@@ -540,13 +546,18 @@ _PAIR = r"\s*[^\W\d][\w .-]*\s*[=:]\s*[\w./-]{1,12}\s*"
 _PAIRS = re.compile(rf"{_PAIR}([;,|]{_PAIR})+")
 """Ratings by name in one cell, as anna=4; ben=3."""
 
+_RUBY = re.compile(r'\{("[^"]+"=>"[^"]+"(, ?)?)+\}')
+"""Words by name within a text, as Rayyan writes decisions."""
+
 
 def is_nested(text: str) -> bool:
     """Return whether a text looks like a list, an object, or pairs of names and values."""
-    return text[:1] in "[{(" or _PAIRS.fullmatch(text) is not None
+    return text[:1] in "[{(" or (_PAIRS.fullmatch(text) or _RUBY.search(text)) is not None
 
 
 def _parsed(text: str) -> list[Any] | dict[str, Any] | None:
+    if ruby := _RUBY.search(text):
+        text = ruby[0].replace("=>", ":")
     if text[:1] not in "[{(":
         pairs = re.split("[;,|]", text) if _PAIRS.fullmatch(text) else ()
         return {

@@ -240,10 +240,11 @@ def reasons_not_read(
         reasons |= {f"{file}:{name}": "not a rating" for name in export.unused_fields}
     for table in tables:
         is_joined = any((table.file, column.name) in items.attributes for column in table.columns)
-        if id(table) in read or is_joined:
+        is_level = table.document in documents
+        if id(table) in read or (is_joined and not is_level):
             continue
         place = f"{table.file}:{table.sheet}" if table.sheet else table.file
-        if table.document in documents:
+        if is_level:
             reasons |= {
                 f"{table.file}:{column.name}": BESIDE
                 for column in table.columns

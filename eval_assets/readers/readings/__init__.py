@@ -67,7 +67,10 @@ def best_readings(
     refused: list[Reading] = []
     for of_document in documents.values():
         candidates = [of for table in of_document for of in readings_of(table, options)]
-        candidates.sort(key=lambda of: -of.likelihood)
+        # What lies above people's ratings in a deeper list are attributes.
+        candidates.sort(
+            key=lambda r: (-r.likelihood, -r.level * (not any(c.is_judge for c in r.rated)))
+        )
         candidates = [
             of
             for of in candidates

@@ -38,6 +38,7 @@ from eval_assets.readers.names import (
 )
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.readings.levels import judge_of_question
+from eval_assets.readers.readings.person_rows import form_of
 from eval_assets.readers.readings.table_reading import (
     BY_NAME,
     EARLIER,
@@ -336,7 +337,14 @@ class ItemRows:
                 groups.append([column])
             else:
                 group.append(column)
-        has_numbers = any(group[0].kind is Kind.NUMBER for group in groups)
+        numbers = [group for group in groups if group[0].kind is Kind.NUMBER]
+        for group in [of for of in numbers if len(of) == 1]:
+            rest = [column for of in numbers if of is not group for column in of]
+            if any(len(of) > 2 and _is_sum(group[0], of) for of in (*numbers, rest)):
+                groups.remove(group)
+                self.not_read[group[0].name] = "the sum of the ratings beside it"
+                rated = [column for column in rated if column is not group[0]]
+        has_numbers = bool(numbers)
         # A judge's column of its own kind is compared with people's, and never stands for them.
         of_people = [group for group in groups if any(map(self._is_person, group))]
         columns = (column for group in groups if group not in of_people for column in group)
@@ -391,6 +399,7 @@ class ItemRows:
         is_named = any(k in (Who.JUDGE, Who.HUMAN) for k in kinds)
         return (
             sum(map(self._chosen, group)),
+            any(column.n_distinct > 1 for column in group),
             sum(
                 kind is Who.HUMAN or (kind is Who.PERSON and is_first_name(column.name))
                 for kind, column in zip(kinds, group, strict=True)
@@ -662,6 +671,8 @@ class ItemRows:
                 f"{name} holds numbers that hardly repeat, and nothing says that they are ratings",
                 f"If they are, pass {option_text(self.table, 'rating', name)}",
             )
+        elif not is_certain:
+            reading.notes.append(f"only its values say that {name} holds ratings")
 
     def _people(
         self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]
@@ -733,7 +744,9 @@ class ItemRows:
             remedy += f"{option('rater', people)} {option('judge', [*unknown, *judges])}"
         else:
             remedy += f"one person rated all, pass {option('rating', rated)}{rest}"
-        if len(items) == 1 and share_of_people(items[0].values[:50]) > 0.5:
+        forms = {form_of(column.name) for column in rated}
+        is_form = len(forms) == 1 < len(rated) and "#" in forms.pop().lstrip("#")
+        if len(items) == 1 and (is_form or share_of_people(items[0].values[:50]) > 0.5):
             remedy += f"; if each row is a rater, {option_text(self.table, 'rater', items[0].name)}"
         return f"{remedy}; otherwise add a column of raters"
 
@@ -938,6 +951,13 @@ def _distinct_numbers(column: CodedColumn) -> set[float]:
     if column.kind is not Kind.NUMBER:
         return set()
     return set(np.round(column.numbers[~np.isnan(column.numbers)], 6).tolist())
+
+
+def _is_sum(column: CodedColumn, parts: Sequence[CodedColumn]) -> bool:
+    """Return whether a column holds the sum of others in nearly every row."""
+    total = np.nansum([row_numbers(part) for part in parts], axis=0)
+    is_sum = np.abs(total - row_numbers(column))[column.has_cell] < 0.01
+    return len(is_sum) > _FEWEST_COMPUTED and bool(np.mean(is_sum) > 0.99)
 
 
 def _figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:

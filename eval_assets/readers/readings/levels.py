@@ -38,7 +38,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     unit = combined([*reading.items, *filter(None, [reading.question])]) if reading.items else None
     if unit is None:
         return
-    level, only = max(of.column.level for of in reading.rated), choices.options.only
+    level, only = reading.level, choices.options.only
     rated = [of for of in reading.rated if of.question in only] or reading.rated
     first = rated[0]
     known = {of.column.name for of in reading.rated}
@@ -64,11 +64,11 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         elif who(owner) is Who.JUDGE:
             of_list = names_judge(name) and plain(owner) in ("judge", "judges", "llm", "llms")
             rater = name if of_list else owner
-        possible = questions
-        if reading.question is not None and reading.question.level > column.level:
-            possible = reading.question.values
+        possible, of_rows = questions, reading.question
+        if of_rows is not None and of_rows.level > column.level:
+            possible = of_rows.values
         if len(possible) > 1:
-            named = judge_of_question(column.name, questions)
+            named = judge_of_question(column.name, possible)
             if named is None:
                 text = f"which may score any of {len(possible)} questions; --only names one"
                 reading.not_read[column.name] = text
@@ -76,6 +76,9 @@ def split_levels(reading: Reading, choices: Choices) -> None:
                 continue
             rater, question = named
         first_cells = once_in(column, unit)
+        if of_rows is not None and len(possible) > 1:  # which it repeats in the rows of each
+            is_own = np.array([of == question for of in of_rows.values] + [False])[of_rows.codes]
+            first_cells = replace(first_cells, codes=np.where(is_own, first_cells.codes, BLANK))
         reading.rated.append(
             RatedColumn(first_cells, rater=rater, question=question, is_judge=not of_judges)
         )

@@ -54,11 +54,15 @@ def reading_of_person_rows(
         for column in rated
         if are_numbers or len(column.values) > 1 or n_columns[column.values[0]] > 1
     ]
+    [(form, n_alike)] = Counter(form_of(of.name) for of in rated).most_common(1) or [("", 0)]
+    is_form = choices.rater_column is not None and "#" in form and n_alike > _FEWEST
+    if is_form:  # age and sums stand beside the numbered columns
+        rated = [column for column in rated if form_of(column.name) == form]
     headers = [column.name for column in rated]
     if len(rated) < _FEWEST or len(table) < _FEWEST:
         return None
     n_numbered = sum(_NUMBERED.fullmatch(name) is not None for name in headers)
-    is_numbered = n_numbered > 0.8 * len(headers)
+    is_numbered = is_form or n_numbered > 0.8 * len(headers)
     crossed = crossed_parts(headers)
     named = [choices.rater_column] if choices.rater_column is not None else choices.raters
     ids = [
@@ -78,8 +82,8 @@ def reading_of_person_rows(
         if not is_numbered or names_item or not is_wide:
             return None
     units = _units(headers, crossed)
-    is_form = crossed or is_numbered or distinct_parts(headers)
-    if not is_form and (person is None or "name" not in plain(person.name)):
+    shares_form = crossed or is_numbered or distinct_parts(headers)
+    if not shares_form and (person is None or "name" not in plain(person.name)):
         return None
     if len(set(units)) < len(units):
         units = [(f"{item} {k}", question) for k, (item, question) in enumerate(units, 1)]
@@ -98,6 +102,11 @@ def reading_of_person_rows(
         - 2.2 * (person is None and not is_grid)
         - 0.3 * (not by_name),
     )
+
+
+def form_of(header: str) -> str:
+    """Return a header with one sign for each number: A#_# of A101_07."""
+    return re.sub(r"\d+", "#", header)
 
 
 def _person(

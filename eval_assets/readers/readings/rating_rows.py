@@ -26,6 +26,7 @@ from eval_assets.readers.names import (
     holds_judges,
     is_first_name,
     is_rating_word,
+    may_be,
     may_be_program,
     models_by_company,
     names_id,
@@ -115,7 +116,12 @@ def _rater_candidates(
     ]
     scored.sort(key=lambda of: (-of[0], len(of[1].values)))
     likely = [column for score, column in scored if score > -1]
-    return [of for of in likely if not _tells_of_raters(of, likely)][:_MOST_CANDIDATES]
+    likely = [of for of in likely if not _tells_of_raters(of, likely)]
+    named = [of for of in likely if of.may_be(Role.RATER)]
+    texts = [of for of in table.columns if of.kind is Kind.TEXT] if len(named) > 1 else []
+    authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
+    rest = [of for of in likely if of not in authors]
+    return (rest if len(authors) < len(named) else likely)[:_MOST_CANDIDATES]
 
 
 def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
@@ -154,6 +160,7 @@ def _may_name_raters(
             and any(of.n_distinct > 3 for of in ratings)
             and responses_side_by_side(table)
         )
+        or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
     )
     if no_names or is_named_beside or _stands_beside_people(column, ratings):
         return False
@@ -334,6 +341,10 @@ class _RatingRows:
         rated = self._rated_columns(key, per_item)
         if not rated or (all(map(self._is_of_judge, rated)) and not self.choices.ratings):
             return None
+        if self.rater.level > max(column.level for column in rated) and not any(
+            share_constant(column, combined(of_unit)) < 1 for column in rated
+        ):
+            return None  # a list of names beside one rating of all of them
         ends = [owner_and_field(column.name)[1] for column in rated]
         is_short = len(rated) > 1 and len(set(ends)) == len(ends)
         names = ends if is_short else [column.name for column in rated]
@@ -467,7 +478,8 @@ class _RatingRows:
             parts = several if depth == 1 else pool[:_MOST_KEY_COLUMNS]
             keys = [*filter(None, map(self._key_of, combinations(parts, depth)))]
             best = min(keys, key=lambda key: self._rank(key, depth), default=None)
-            if best is not None and depth == 1 and self._counts_ratings(best.items[0]):
+            codes = self.rater.codes
+            if best is not None and depth == 1 and self._counts_within(best.items[0], codes):
                 # Raters saw the items in orders of their own if others are keys, too.
                 size = n_distinct(combined(best.items))
                 further = [k for k in keys if n_distinct(combined([*best.items, *k.items])) > size]
@@ -550,7 +562,9 @@ class _RatingRows:
                 and share_constant(column, self.rater.codes) == 1
             )
         ]
-        return several, [column for column in parts if self._size(column) == self.n_rated]
+        unique = [column for column in parts if self._size(column) == self.n_rated]
+        times = [c for c in unique if c.kind is Kind.NUMBER and c.may_be(Role.MEASURE)]
+        return several, [column for column in unique if column not in times] or times
 
     def _may_be_part(self, column: CodedColumn) -> bool:
         if self._size(column) == 1:  # the single item of a small file
@@ -561,7 +575,11 @@ class _RatingRows:
         is_word = column.kind is Kind.WORD and column.order is None
         is_number = self._size(column) >= _FEWEST_NUMBERS and self._is_key([column])
         is_part = column.may_be(Role.ITEM, Role.SYSTEM) or is_word or is_number
-        return is_part and not column.may_be(Role.RATING, *_DESCRIBES)
+        # What ratings share says nothing: the stimulus in rating_stimulus beside rating_score.
+        pairs = ([column.name, of.name] for of in self.candidates if of.kind is Kind.NUMBER)
+        own_parts = [distinct_parts(pair).get(column.name, "rating") for pair in pairs]
+        is_rating = column.may_be(Role.RATING) and all(may_be(of, Role.RATING) for of in own_parts)
+        return is_part and not (is_rating or column.may_be(*_DESCRIBES))
 
     def _key_of(self, columns: Sequence[CodedColumn]) -> _ItemKey | None:
         """Return the key that columns make; None if they make none."""
@@ -586,14 +604,17 @@ class _RatingRows:
             sum(len("".join(column.values[:20])) for column in columns),
         )
 
-    def _counts_ratings(self, column: CodedColumn) -> bool:
-        """Return whether a column counts the ratings of each rater, as the number of a trial."""
+    def _counts_within(self, column: CodedColumn, unit: npt.NDArray[np.integer]) -> bool:
+        """Return whether a column counts the ratings of each rater or item, as trials."""
         if column.kind is not Kind.NUMBER:
             return False
         rows = np.flatnonzero(self.is_rated & column.has_cell)
-        raters, numbers = self.rater.codes[rows], column.numbers[column.codes[rows]]
-        order = np.argsort(raters, kind="stable")
-        steps, is_same = np.diff(numbers[order]), np.diff(raters[order]) == 0
+        units, numbers = unit[rows], column.numbers[column.codes[rows]]
+        n_units = n_distinct(units)
+        if n_units == len(rows) or (numbers == np.nanmin(numbers)).sum() != n_units:
+            return False
+        order = np.argsort(units, kind="stable")
+        steps, is_same = np.diff(numbers[order]), np.diff(units[order]) == 0
         return bool((steps[is_same] == 1).all())
 
     def _is_rated_once(self, several: Sequence[CodedColumn]) -> bool:
@@ -674,6 +695,7 @@ class _RatingRows:
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
+            (_COUNTS, self.n_rated > _FEW_ROWS and self._counts_within(column, unit)),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
             ("a summary by its name", column.may_be(Role.SUMMARY) and not is_rating),
@@ -695,6 +717,7 @@ class _RatingRows:
             if c.kind is Kind.WORD
             and c.order is None
             and not (c.may_be(Role.RATING) or "?" in c.name)
+            and not {*map(str.casefold, c.rating_words)} <= c.values_of_scale
         ]
         if len(unordered) < len(rated):
             self.not_read |= {c.name: UNLIKE for c in unordered}
@@ -711,12 +734,15 @@ class _RatingRows:
             column
             for column in rated
             if column.who is not Who.CRITERION
+            and (column.kind is Kind.NUMBER or len(column.order or ()) < 3)
             and 2 * len({*column.values} & {*best.values}) <= len(column.values)
         ]
-        self.not_read |= {
+        reasons = {
             c.name: f"beside the rating {best.name}; if it is one: --rating {best.name},{c.name}"
             for c in strangers
         }
+        self.not_read |= reasons
+        self.notes += [f"not read: {name}, {reason}" for name, reason in reasons.items()]
         return [column for column in rated if column not in strangers]
 
 
@@ -800,5 +826,6 @@ def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedC
 
 _OF_RATER = "equal in all ratings of a rater: an attribute"
 _BY_NAME = "an attribute by its name"
+_COUNTS = "counts the ratings of an item"
 _UNSTABLE = "a judge's score that differs within an item"
 _MEASUREMENT = "a measurement or a flag by its name"

@@ -125,6 +125,11 @@ class Reading:
         return self.judges_only or all(of.is_judge for of in self.rated)
 
     @property
+    def level(self) -> int:
+        """Depth of the list of a document that holds the ratings."""
+        return max((of.column.level for of in self.rated), default=0)
+
+    @property
     def names_raters(self) -> bool:
         """Whether a column or a header says who rated; a position in a list does not."""
         is_named = self.rater is not None and self.rater.origin is not Origin.POSITION
@@ -473,8 +478,8 @@ def _may_be_asked(column: CodedColumn) -> bool:
     """Return whether a part of the item that is not called like one may be what was asked."""
     is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
     is_no_name = is_numbered or any(map(names_model, column.values))
-    is_item = column.origin or column.may_be(Role.ITEM, Role.SYSTEM)
-    is_of_item = column.origin is not Origin.KEY and is_item
+    is_item = column.origin or column.may_be(Role.ITEM)
+    is_of_item = column.may_be(Role.SYSTEM) or (column.origin is not Origin.KEY and is_item)
     return column.kind is Kind.WORD and not (is_no_name or is_of_item)
 
 

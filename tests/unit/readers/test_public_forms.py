@@ -1487,3 +1487,201 @@ def test_decimals_of_an_open_name_are_no_ratings(tmp_path: Path) -> None:
     rows = [{"uid": i, "text": TEXTS[i], "entropy": 0.3 + n / 100} for n, i in enumerate(ITEMS)]
 
     assert "--rating entropy" in refusal(tmp_path, "a.jsonl", lines(rows))
+
+
+def test_author_of_one_text_is_the_items_beside_its_raters(tmp_path: Path) -> None:
+    rows = [
+        [TEXTS[i], i, f"user_{i}", n * 7 % 40 + k, int(PEOPLE[i, r] > 2), int(PEOPLE[i, r] > 3)]
+        for n, i in FEW
+        for k, r in enumerate(RATERS)
+    ]
+    header = ["text", "id", "author", "rater_id", "joy", "love"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert tables.columns["rater"] == ("rater_id",)
+    assert len(tables.items) == len(ITEMS)
+
+
+def test_time_of_a_rating_is_no_item_and_what_ratings_share_says_nothing(tmp_path: Path) -> None:
+    header = ["email", "trial_id", "rating_stimulus", "rating_score", "rating_time"]
+    rows = [
+        [f"{r}@x.org", f"trial_{n // 6}", f"C{n % 6}", PEOPLE[i, r] * 20, 30_000 + 91 * n + k]
+        for n, i in FEW
+        for k, r in enumerate(RATERS)
+    ]
+
+    tables = read(tmp_path, "mushra.csv", table(header, *rows))
+
+    assert {*tables.columns["item"]} == {"trial_id", "rating_stimulus"}
+    assert [of.id for of in tables.questions] == ["rating_score"]
+
+
+def test_keys_of_raters_in_a_list_are_no_questions(tmp_path: Path) -> None:
+    def sentence(n: int) -> dict[str, object]:
+        errors = ("NoE", "EntE", "OutE")
+        return {f"annotator_{k}": [errors[(n + n * k // 3) % 3]] for k in range(3)}
+
+    documents = [
+        {
+            "hash": i,
+            "sentences": [TEXTS[i], f"{TEXTS[i]} too"],
+            "annotations": [sentence(n), sentence(n + 1)],
+        }
+        for n, i in FEW
+    ]
+
+    tables = read(tmp_path, "a.json", json.dumps(documents))
+
+    assert set(tables.ratings["rater"]) == {f"annotator_{k}" for k in range(3)}
+    assert len(tables.items) == 2 * len(ITEMS)
+
+
+def test_rating_of_a_text_is_not_that_of_raters_listed_by_class(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": i,
+            "stars": 1 + n % 5,
+            "by_class": {
+                "good": [f"w{(n + k) % 20}" for k in range(1 + n % 3)],
+                "bad": [f"w{(n + k) % 20}" for k in range(3, 6 - n % 3)],
+            },
+        }
+        for n, i in FEW
+    ]
+
+    tables = read(tmp_path, "a.jsonl", lines(rows))
+
+    assert set(tables.ratings["rater"]) == {"(not named)"}
+
+
+def test_criteria_as_keys_of_peoples_lists_are_those_of_judges(tmp_path: Path) -> None:
+    instances = [
+        {
+            "id": n,
+            "annotations": {
+                of: {"individual_human_scores": [PEOPLE[i, r] for r in RATERS]}
+                for of in ("coherence", "fluency")
+            },
+            "GPT-4o": {"coherence": [JUDGE[i]], "fluency": [6 - JUDGE[i]]},
+        }
+        for n, i in FEW
+    ]
+
+    tables = read(tmp_path, "a.json", json.dumps({"instances": instances}))
+
+    assert set(tables.ratings["question"]) == set(tables.scores["question"])
+    assert len(tables.scores) == 2 * len(ITEMS) == 2 * len(tables.items)
+    assert not tables.notes
+
+
+def test_lists_of_ratings_of_systems_are_items(tmp_path: Path) -> None:
+    systems = {"DALLE_3": 0, "Midjourney_6": 1}
+    document = {
+        i: {
+            "prompt": TEXTS[i],
+            "models": {s: [1 + (PEOPLE[i, r] + k) % 5 for r in RATERS] for s, k in systems.items()},
+        }
+        for i in ITEMS
+    }
+
+    tables = read(tmp_path, "a.json", json.dumps(document))
+
+    assert (len(tables.items), len(tables.questions)) == (2 * len(ITEMS), 1)
+
+
+def test_number_of_a_review_is_no_rating(tmp_path: Path) -> None:
+    rows = [[n, r, k, PEOPLE[i, r] - 3] for n, i in FEW for k, r in enumerate(RATERS, 1)]
+
+    tables = read(tmp_path, "a.csv", table(["paper", "member name", "number", "score"], *rows))
+
+    assert [of.id for of in tables.questions] == ["score"]
+
+
+def test_decisions_within_a_note_are_read_by_name(tmp_path: Path) -> None:
+    words = ("Excluded", "Maybe", "Included")
+    rows = []
+    for n, i in FEW:
+        pairs = (f'"{r}"=>"{words[PEOPLE[i, r] % 3]}"' for r in RATERS)
+        rows.append([i, 1 + n % 4, f"RAYYAN-INCLUSION: {{{', '.join(pairs)}}} | RAYYAN-LABELS: a"])
+
+    tables = read(tmp_path, "articles.csv", table(["key", "issue", "notes"], *rows))
+
+    assert set(tables.ratings["rater"]) == set(RATERS)
+    assert len(tables.ratings) == 3 * len(ITEMS)
+
+
+def test_column_that_only_its_values_call_ratings_is_noted(tmp_path: Path) -> None:
+    rows = [[i, TEXTS[i], 1 + n % 4] for n, i in FEW]
+
+    tables = read(tmp_path, "a.csv", table(["key", "abstract", "issue"], *rows))
+
+    assert "only its values say that issue holds ratings" in tables.notes
+
+
+def test_ratings_of_criteria_in_a_deeper_list_count_and_not_their_mean(tmp_path: Path) -> None:
+    rows = [
+        {
+            "instruction": TEXTS[i],
+            "completions": [
+                {
+                    "model": of,
+                    "fine-grained_score": PEOPLE[i, "anna"],
+                    "annotations": {
+                        k: {"Rating": str(PEOPLE[i, "ben"])} for k in ("helpfulness", "honesty")
+                    },
+                }
+                for of in ("alpaca", "starchat")
+            ],
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "a.jsonl", lines(rows))
+
+    assert {of.id for of in tables.questions} == {"helpfulness", "honesty"}
+
+
+def test_words_of_an_order_beside_a_column_called_rating_are_ratings(tmp_path: Path) -> None:
+    words = ("negative", "neutral", "positive")
+    rows = [
+        [i, r, PEOPLE[i, r], words[PEOPLE[i, r] // 2], k * 3 + n % 2]
+        for n, i in FEW
+        for k, r in enumerate(RATERS)
+    ]
+    header = ["item", "rater", "rating", "sentiment", "nps"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert {of.id for of in tables.questions} == {"rating", "sentiment"}
+    assert "not read: nps, beside the rating" in tables.notes[0]
+
+
+def test_scale_of_unordered_words_holds_for_all_questions(tmp_path: Path) -> None:
+    words = ("No", "Unsure", "Yes")
+    rows = [
+        [i, r, words[PEOPLE[i, r] % 3], words[PEOPLE[i, r] // 2]] for i in ITEMS for r in RATERS
+    ]
+    content = table(["item", "rater", "Q1_evaluation", "Q2_harmful"], *rows)
+    path = tmp_path / "a.csv"
+    path.write_text(content)
+
+    tables = read_ratings([path], ReadOptions(scale=Scale.from_words(*words)))
+
+    assert len(tables.questions) == 2
+
+
+SURVEY = ("CASE", "QUESTNNR", *(f"A101_{k:02}" for k in range(1, 9)), "SUM", "LASTPAGE", "FINISHED")
+
+
+def test_remedy_for_a_survey_without_names_works(tmp_path: Path) -> None:
+    ratings = [[PEOPLE[i, r] for i in ITEMS[k : k + 8]] for r in RATERS for k in (0, 3, 6, 9)]
+    rows = [[50 + n, "qnr2", *of, sum(of), 8, 1] for n, of in enumerate(ratings)]
+    content = table(SURVEY, *rows)
+
+    text = refusal(tmp_path, "survey.csv", content)
+    tables = read_ratings([tmp_path / "survey.csv"], ReadOptions(rater=("CASE",)))
+
+    assert "if each row is a rater, --rater CASE" in text
+    assert "SUM" not in text
+    assert (len(tables.items), tables.ratings["rater"].nunique()) == (8, 12)
