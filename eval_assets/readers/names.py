@@ -96,7 +96,7 @@ _MODEL = re.compile(
     r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
     r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
     r"|\be-?rater\b|zephyr|nemotron|doubao|vicuna|\balpaca\b|dbrx|\bjamba|\bglm\b|internlm"
-    r"|baichuan|wizardlm|\brobot\b",
+    r"|baichuan|wizardlm|\brobot\b|\b4o(-mini)?\b|(wild|aegis|nemo)guard|\bgemba\b",
     re.IGNORECASE,
 )
 _FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
@@ -116,7 +116,7 @@ _PROGRAM = re.compile(
     re.IGNORECASE,
 )
 _METRIC = re.compile(
-    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
+    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|clip_?score|mover_?score"
     r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
     r"([_\d]|l$|l_?sum|$)"
 )

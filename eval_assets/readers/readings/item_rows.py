@@ -42,6 +42,7 @@ from eval_assets.readers.readings.person_rows import form_of
 from eval_assets.readers.readings.table_reading import (
     BY_NAME,
     EARLIER,
+    MODELS,
     REFERENCE,
     UNLIKE,
     VOTES,
@@ -74,13 +75,14 @@ _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total|a
 _EARLIER = re.compile(r"initial|original|preliminary|draft|uncorrected")
 _LATER = re.compile(r"final|revised|reviewed|corrected|adjudicated|updated")
 _FEWEST_CORRECTED = 8
+_REPEATED = 0.7
+"""Share of the cells below which distinct decimals may be ratings."""
 _COMPUTED = (
     (np.nanmax, "highest"),
     (np.nanmin, "lowest"),
     (np.nanmean, "mean"),
     (np.nanmedian, "median"),
 )
-_MODELS = ("model", "modell", "modele", "modelo", "bot", "system")
 _NOT_ITS_NAME = "its name is not one of a rater"
 
 
@@ -141,9 +143,6 @@ class ItemRows:
         judges += self._judges_on_another_scale(rated, main, judges)
         people = [c for c in main if c not in judges]
         people = self._without_computed(self._without_references(people))
-        means = [c.name for c in candidates if c.may_be(Role.SUMMARY) and c not in rated]
-        means += [name for name, reason in self.not_read.items() if reason == VOTES]
-        earlier = [name for name, reason in self.not_read.items() if reason.startswith(EARLIER)]
         problems = self._odd_cells(people + judges, items)
         question = self.choices.question or question_among(items)
         items = [column for column in items if column is not question]
@@ -153,10 +152,7 @@ class ItemRows:
             rated=[],
             question=question,
             not_read=self.not_read,
-            notes=[
-                f"not read: {of}, {self.not_read[of]}"
-                for of in (*(() if people else means), *earlier)
-            ],
+            notes=self._notes(candidates, people),
             problems=problems,
         )
         self._name_raters(reading, people, judges)
@@ -171,6 +167,16 @@ class ItemRows:
         self._rate_items(reading, rated)
         return reading
 
+    def _notes(self, candidates: Sequence[CodedColumn], people: Sequence[CodedColumn]) -> list[str]:
+        """Return what to say of means and counts without people, and of earlier versions."""
+        means = [c.name for c in candidates if c.may_be(Role.SUMMARY) and c.name in self.not_read]
+        means += [name for name, reason in self.not_read.items() if reason == VOTES]
+        if people:  # who are not those whose mean human_mean is
+            is_named = any(map(self._is_person, people))
+            means = [of for of in means if not is_named and who(of) is Who.HUMAN]
+        earlier = [name for name, reason in self.not_read.items() if reason.startswith(EARLIER)]
+        return [f"not read: {name}, {self.not_read[name]}" for name in (*means, *earlier)]
+
     def _models_who_rate(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
         """Return the columns called model that hold what people's hold, and no names of models."""
         people = [{*column.values} for column in candidates if self._is_person(column)]
@@ -178,7 +184,7 @@ class ItemRows:
         return [
             column
             for column in candidates
-            if plain(parts.get(column.name, column.name)) in _MODELS
+            if plain(parts.get(column.name, column.name)) in MODELS
             and any(len(values & {*column.values}) > 1 for values in people)
         ]
 
@@ -344,7 +350,9 @@ class ItemRows:
                 groups.remove(group)
                 self.not_read[group[0].name] = "the sum of the ratings beside it"
                 rated = [column for column in rated if column is not group[0]]
-        has_numbers = bool(numbers)
+        has_numbers = any(
+            of[0].is_whole or of[0].n_distinct < _REPEATED * of[0].n_cells for of in numbers
+        )
         # A judge's column of its own kind is compared with people's, and never stands for them.
         of_people = [group for group in groups if any(map(self._is_person, group))]
         columns = (column for group in groups if group not in of_people for column in group)
@@ -578,8 +586,13 @@ class ItemRows:
             return []
         chosen = set(self.choices.parts)
         margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
+        for side, names in enumerate(parts):  # A_human and A_gpt are of answers
+            are_letters = all(len(name) == 1 and name.isalpha() for name in names)
+            margins[side] -= are_letters and Who.JUDGE in map(who, parts[1 - side])
         k = int(not chosen <= set(parts[0]) if chosen else margins[0] < margins[1])
-        are_people = any(who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k])
+        are_people = margins[1 - k] > 0 and any(
+            who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k]
+        )
         owners = sorted(who(of).name for of in parts[k])
         are_numbered = owners == ["HUMAN", "JUDGE"] and all(map(str.isdigit, parts[1 - k]))
         are_asked = names_judge(" ".join(parts[1 - k])) and all(map(str.isdigit, parts[k]))
@@ -666,7 +679,7 @@ class ItemRows:
                 "there is no header, so nothing says what the columns hold",
                 "Name the columns in the first line",
             )
-        elif not (is_certain or column.is_whole) and column.n_distinct > 0.7 * column.n_cells:
+        elif not (is_certain or column.is_whole) and column.n_distinct > _REPEATED * column.n_cells:
             reading.refusal = (
                 f"{name} holds numbers that hardly repeat, and nothing says that they are ratings",
                 f"If they are, pass {option_text(self.table, 'rating', name)}",
@@ -686,7 +699,8 @@ class ItemRows:
         if not words and any(is_first_name(names[c.name]) for c in certain):
             return people
         # A csat beside reviewers is called like nobody, and so are retries beside human and judge.
-        if len(certain) > 1 or (certain and words and judges):
+        is_human = len(certain) == 1 and "human" in plain(names[certain[0].name]).split("_")
+        if len(certain) > 1 or (is_human and judges and len(people) > 1):
             has_names = any(is_first_name(names[c.name]) for c in certain)
             return [c for c in people if c not in words] if has_names else certain
         # A name has a capital also where other headers have none.

@@ -194,7 +194,7 @@ def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
 def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     """Return whether the values of a column are ratings, and not names of raters."""
     names, is_number = column.rating_words, column.kind is Kind.NUMBER
-    peers = [of for of in ratings if of is not column]
+    peers = [of for of in ratings if of is not column and not holds_raters(of)]
     # A header shares a part with one of ratings, as expert_a_tone and expert_a_style.
     has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
     if is_number and not names_id(column.name) and has_sibling:
@@ -224,7 +224,9 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
 
 def _names_judges_score(column: CodedColumn) -> bool:
     name = column.name
-    return names_judge(name) and not (is_rating_word(name) or name.startswith("model"))
+    return (names_judge(name) or names_model(name)) and not (
+        is_rating_word(name) or name.startswith("model")
+    )
 
 
 def holds_raters(column: CodedColumn) -> bool:

@@ -52,6 +52,9 @@ _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 
 
+MODELS = ("model", "modell", "modele", "modelo", "bot", "system")
+"""Headers of a model's ratings, where people's stand beside them."""
+
 ATTRIBUTE = "an attribute"
 BY_NAME = "a measurement or attribute by its name"
 BESIDE = "beside the records that hold ratings"
@@ -395,7 +398,7 @@ def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool
         return True
     if not (column.origin or other.origin):
         of_raters = (Who.PERSON, Who.HUMAN, Who.JUDGE)
-        if column.who in of_raters and other.who in of_raters:
+        if all(of.who in of_raters or plain(of.name) in MODELS for of in (column, other)):
             return False
         if plain(column.name).startswith(f"{plain(other.name)}_") and column.who is Who.JUDGE:
             return False  # score_llm beside score

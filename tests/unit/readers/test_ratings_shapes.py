@@ -124,7 +124,7 @@ def test_column_that_rates_nothing_is_left_out_with_a_note(
     [
         ("flagged", ("True", "False")),
         ("approved", ("yes", "no")),
-        ("weight", ("0.31", "1.7", "0.02", "0.44")),
+        ("share", ("0.31", "1.7", "0.02", "0.44")),
         ("retries", ("0", "0", "6", "0")),
         ("nps", ("0", "6", "8", "9", "10")),
     ],

@@ -200,6 +200,40 @@ SHEETS = {
         {"p1", "p2"},
         {"Model label"},
     ),
+    "answers.csv": (
+        sheet("id,A_human,B_human,A_gpt,B_gpt", ANNA, BEN, JUDGE, SECOND),
+        {"human"},
+        {"gpt"},
+    ),
+    "booleans.csv": (
+        sheet("id,Lena,Omar,model", *words("FALSE", "TRUE", ANNA, BEN, ANNA)),
+        {"Lena", "Omar"},
+        {"model"},
+    ),
+    "tasks.csv": (
+        sheet(
+            "Task,Assigned to,Completed by,Verdict,Model verdict",
+            ["Anna"] * N,
+            ["Anna"] * N,
+            *words("fail", "pass", ANNA, JUDGE),
+        )
+        + sheet("", ["Ben"] * N, ["Ben"] * N, *words("fail", "pass", BEN, JUDGE)),
+        {"Anna", "Ben"},
+        {"Model verdict"},
+    ),
+    "weights.csv": (
+        sheet("id,anna,ben,weight,judge", ANNA, BEN, turns(1, 2, 3), JUDGE),
+        {"anna", "ben"},
+        {"judge"},
+    ),
+    "guards.csv": (
+        sheet(
+            "prompt,harm_human,harm_llamaguard,harm_wildguard",
+            *words("no", "yes", ANNA, JUDGE, SECOND),
+        ),
+        {"harm_human"},
+        {"harm_llamaguard", "harm_wildguard"},
+    ),
     "events.jsonl": (
         "".join(f"{json.dumps(event)}\n" for event in EVENTS),
         {"u_anna", "u_ben"},
@@ -281,3 +315,8 @@ def test_classes_of_a_judge_may_have_a_word_before_those_of_people(tmp_path: Pat
 
     assert not tables.judge_scales
     assert "gpt_preference: response a as A and response b as B" in tables.notes
+
+
+def test_mean_of_people_and_a_metric_are_no_ratings(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup, match="cannot be read"):
+        read(tmp_path, "captions.csv", sheet("id,human_avg,clip_score", ANNA, JUDGE))
