@@ -247,7 +247,13 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
     tables, texts = None, list[tuple[str, ...]]()
     if files.further or (not has_rubric and (files.labels or files.scores)):
         tables, texts = _ratings_or_texts(folder, files, options)
+    sections = {} if has_rubric else _rubric_sections(folder)
     if tables is not None:
+        questions = (
+            replace(of, scale_guessed=False) if _guidelines(of.id, sections)[1] else of
+            for of in tables.questions
+        )
+        tables = replace(tables, questions=tuple(questions))
         notes += _notes(tables, writes_responses=not files.responses)
         ids = _response_ids(tables)
         _add_other_ratings(tables, ids, folder, files, contents)
@@ -276,14 +282,15 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
         "judges": recorded_judges(files.judges),
         "labelling": files.labelling,
     }
-    sections = {
+    drafted = {
         "name": (copies_to or folder).resolve().name,
-        "rubric": None if has_rubric else with_guidelines(rubric, _rubric_sections(folder)),
+        "rubric": None if has_rubric else with_guidelines(rubric, sections),
         **({"prompts": files.prompts} if files.prompts else inputs),
     }
-    drafted = {FILE: _HEAD.format(source="the files of this folder") + as_yaml(sections)} | contents
+    head = _HEAD.format(source="the files of this folder")
+    contents = {FILE: head + as_yaml(drafted), **contents, **copies}
     write = write_files if copies_to is None else write_new_files
-    return Draft(write(copies_to or folder, drafted | copies), notes, tasks)
+    return Draft(write(copies_to or folder, contents), notes, tasks)
 
 
 def _copies(files: _Files, folder: Path) -> dict[str, Content]:
@@ -344,23 +351,26 @@ def _rubric_sections(folder: Path) -> dict[str, str]:
 def with_guidelines(
     rubric: Sequence[dict[str, object]], sections: Mapping[str, str]
 ) -> list[dict[str, object]]:
-    """Return questions with the section that a heading names after them, or else the whole text.
+    """Return questions with what the sections say of them."""
+    result = []
+    for entry in rubric:
+        text, scale = _guidelines(str(entry["id"]), sections)
+        result.append({**entry, **scale, **({"guidelines": text} if text else {})})
+    return result
+
+
+def _guidelines(name: str, sections: Mapping[str, str]) -> tuple[str, dict[str, object]]:
+    """Return the section that a heading names after a question, or else the whole text; its scale.
 
     Whole numbers that begin lines, from 1 or 0 on, are the levels of the scale.
     """
-    result = []
-    for entry in rubric:
-        name = plain(str(entry["id"]))
-        section = next((text for heading, text in sections.items() if name in plain(heading)), None)
-        text = section or sections.get("")
-        levels = sorted({int(level) for level in _LEVEL.findall(text or "")})
-        is_scale = len(levels) >= _FEWEST_LEVELS and levels[0] in (0, 1)
-        if is_scale and levels == [*range(levels[0], levels[-1] + 1)]:
-            scale = {"scale": {"min": levels[0], "max": levels[-1]}}
-            result.append({**entry, **scale, "guidelines": text})
-        else:
-            result.append({**entry, "guidelines": text} if text else dict(entry))
-    return result
+    headings = (heading for heading in sections if plain(name) in plain(heading))
+    text = sections.get(next(headings, "")) or sections.get("", "")
+    levels = sorted(set(map(int, _LEVEL.findall(text))))
+    is_scale = len(levels) >= _FEWEST_LEVELS and levels[0] in (0, 1)
+    if not is_scale or levels != [*range(levels[0], levels[-1] + 1)]:
+        return text, {}
+    return text, {"scale": {"min": levels[0], "max": levels[-1]}}
 
 
 def _files_of(folder: Path) -> _Files:

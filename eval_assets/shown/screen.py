@@ -317,7 +317,7 @@ def _read_lines(reading: ReadSummary) -> list[str]:
     if reading.n_held_out:
         n = counted(reading.n_held_out, words.item)
         lines.append(
-            f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out for the test of judges."
+            f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out: their test decides on judges."
         )
     notes = [shortened(note, _LONGEST_NOTE) for note in reading.notes[:_MOST_NOTES]]
     lines += [note if note.endswith("...") else f"{note}." for note in notes]

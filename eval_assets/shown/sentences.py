@@ -233,12 +233,12 @@ def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
     tested = comparison.tested
     if tested is None:
         parts = [_finding_sentence(comparison, words), _plan_sentence(comparison)]
+        parts.append(_coverage_sentence(comparison, words))
     else:
         parts = [_test_sentence(tested, words)]
     if comparison.verdict is not Verdict.NOT_MEASURED:
         if tested is None or tested.is_in_use:
             parts.append(_bias_sentence(comparison, words))
-        parts.append(_coverage_sentence(comparison, words))
         parts += [_low_bar_sentence(comparison, words), _favour_sentence(comparison)]
     parts.append(_repeat_sentence(comparison, words))
     return " ".join(filter(None, parts))
@@ -246,11 +246,11 @@ def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
 
 def _coverage_sentence(comparison: JudgeComparison, words: Words) -> str:
     """Return on how many of the rated items a judge is compared, if it skipped many."""
-    if not comparison.is_partial:
+    if not comparison.is_partial or comparison.verdict is Verdict.NOT_MEASURED:
         return ""
-    of = f"{count_text(comparison.n_compared)} of {counted(comparison.n_rated, words.item)}"
-    rest = "; they agree less on the others" if comparison.skips_hard_units else ""
-    return f"Compared on {of} that {words.people} rated{rest}."
+    of = f"{count_text(comparison.n_compared)} of {count_text(comparison.n_rated)} rated"
+    rest = "; people agree less on the others" if comparison.skips_hard_units else ""
+    return f"Compared on {of} {words.items}{rest}."
 
 
 def _low_bar_sentence(comparison: JudgeComparison, words: Words) -> str:

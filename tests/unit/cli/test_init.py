@@ -214,6 +214,7 @@ def test_rubric_and_prompts_of_the_published_layout_are_used(tmp_path: Path, nam
     scores = read_recorded_scores(evaluation, evaluation.judges[0], responses)
     assert "conversation" in set(scores["status"])
     assert first.scale.values == (1, 2, 3, 4)
+    assert "scale guessed" not in outcome.output
     assert str(first.guidelines).startswith("- **4**: level 4 of care")
     assert "Judge the effect on the user." in str(second.guidelines)
     assert evaluation.labelling.show == ("model_name",)

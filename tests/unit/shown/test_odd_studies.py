@@ -204,8 +204,8 @@ def test_a_lenient_rater_is_named_where_the_bar_is_low() -> None:
 @pytest.mark.parametrize(
     ("n", "noise", "rest", "sentence", "step"),
     [
-        (120, 0.05, 0.6, "they agree less on the others.", "Have gpt score the 120 tickets that"),
-        (40, 0.3, 0.3, "Compared on 40 of 160 tickets that people rated.", "Have gpt score "),
+        (120, 0.05, 0.6, "people agree less on the others.", "Have gpt score the 120 tickets that"),
+        (40, 0.3, 0.3, "Compared on 40 of 160 rated tickets.", "Have gpt score "),
     ],
 )
 def test_judge_that_scored_some_items_says_so_and_scores_the_others(
