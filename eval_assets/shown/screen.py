@@ -315,10 +315,9 @@ def _read_lines(reading: ReadSummary) -> list[str]:
         roles = ", ".join(_roles(reading))
         lines.append(f"{roles}{'. ' if roles else ''}Wrong? {', '.join(reading.options)}")
     if reading.n_held_out:
+        verb = "is" if reading.n_held_out == 1 else "are"
         n = counted(reading.n_held_out, words.item)
-        lines.append(
-            f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out: their test decides on judges."
-        )
+        lines.append(f"{n} {verb} held out: their test decides on judges.")
     notes = [shortened(note, _LONGEST_NOTE) for note in reading.notes[:_MOST_NOTES]]
     lines += [note if note.endswith("...") else f"{note}." for note in notes]
     lines += [
