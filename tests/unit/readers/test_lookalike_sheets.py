@@ -1,0 +1,97 @@
+"""Sheets of which a column looks like what it is not: each needs a rule that no other case does."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.readers.test_team_sheets import ANNA, BEN, IDS, JUDGE, SECOND, N, read, sheet
+
+VERDICTS = [["fail", "pass"][value > 2] for value in ANNA]
+MODEL_VERDICTS = [["fail", "pass"][value > 2] for value in JUDGE]
+SHARES = [round(value / 5 - n / 100, 2) for n, value in enumerate(JUDGE)]
+SPARSE = [value if n % 4 == 0 else "" for n, value in enumerate(BEN)]
+COMMENTS = [f"I think that item {n} is fine as it is" for n in range(N)]
+PAIRS = zip(IDS, ANNA, BEN, strict=True)
+
+
+def long(header: str, *names: object) -> str:
+    """Return a row for each number of an item and rater."""
+    rows = [
+        f"{n},{rater},{values[n - 1]}"
+        for n in range(1, N + 1)
+        for rater, values in zip(names, (ANNA, BEN), strict=True)
+    ]
+    return "\n".join([header, *rows]) + "\n"
+
+
+TRAITS = [
+    {"id": item, "ratings": [{"criterion": "tone", "score": a}, {"criterion": "depth", "score": b}]}
+    for item, a, b in PAIRS
+]
+
+SHEETS: dict[str, tuple[str, str, set[str], set[str]]] = {
+    "a judge's score on another scale, beside its label": (
+        "csv",
+        sheet("id,human,gpt4_label,gpt4_score", VERDICTS, MODEL_VERDICTS, SHARES),
+        {"human"},
+        {"gpt4_label"},
+    ),
+    "a judge beside raters with a column for each question": (
+        "csv",
+        sheet("id,anna_tone,anna_form,ben_tone,ben_form,gpt4", ANNA, BEN, BEN, SECOND, JUDGE),
+        {"anna", "ben"},
+        {"gpt4"},
+    ),
+    "a criterion like a name, beside names of which one is rare": (
+        "csv",
+        sheet("id,anna,ben,kwabena,warmth", ANNA, BEN, SECOND, JUDGE),
+        {"anna", "ben", "kwabena"},
+        set(),
+    ),
+    "comments under the names of those who rated": (
+        "csv",
+        sheet("id,anna_score,ben_score,anna,ben", ANNA, BEN, COMMENTS, COMMENTS[::-1]),
+        {"anna", "ben"},
+        set(),
+    ),
+    "fields of an object of judges": (
+        "csv",
+        sheet("id,human,judges.gpt-4o,judges.claude-3-opus", ANNA, JUDGE, SECOND),
+        {"human"},
+        {"gpt-4o", "claude-3-opus"},
+    ),
+    "ratings that a rater left out": (
+        "csv",
+        sheet("id,rater_1,rater_2", SPARSE, ANNA),
+        {"rater_1", "rater_2"},
+        set(),
+    ),
+    "numbers of items under a header that says nothing": (
+        "csv",
+        long("x,who,y", "anna", "ben"),
+        {"anna", "ben"},
+        set(),
+    ),
+    "criteria in a list": ("json", json.dumps(TRAITS), {"(not named)"}, set()),
+}
+
+
+@pytest.mark.parametrize("case", SHEETS)
+def test_columns_of_a_sheet_are_no_lookalikes(tmp_path: Path, case: str) -> None:
+    ending, content, people, judges = SHEETS[case]
+
+    result = read(tmp_path, f"ratings.{ending}", content)
+
+    assert set(result.ratings["rater"]) == people
+    assert set(result.scores["judge"]) == judges
+    blanks = SPARSE.count("") if case.startswith("ratings that") else 0
+    of_each = 2 if "question" in case or "criteria" in case else 1
+    assert len(result.ratings) == N * len(people) * of_each - blanks
+
+
+def test_sheet_with_one_row_of_each_rater_names_no_item(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup) as refusal:
+        read(tmp_path, "ratings.csv", sheet("annotator,tone,depth,style", ANNA, BEN, JUDGE))
+
+    assert "may be raters or questions" in str(refusal.value.exceptions[0])
