@@ -280,11 +280,8 @@ class _RatingRows:
     def is_named(self) -> bool:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
-        is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
+        is_named = rater.may_be(Role.RATER) or rater.origin or self.choices.takes(rater)
         return bool(is_named or holds_judges(rater.name) or holds_raters(rater))
-
-    def _chosen(self, column: CodedColumn) -> bool:
-        return self.choices.takes(column)
 
     @cached_property
     def candidates(self) -> list[CodedColumn]:
@@ -295,7 +292,7 @@ class _RatingRows:
             column
             for column in self.columns
             if column is not self.rater
-            and not self._chosen(column)
+            and not self.choices.takes(column)
             and column.can_rate
             and column.level == self.level
             and not column.may_be(Role.TEXT, Role.ROUND)
@@ -326,7 +323,7 @@ class _RatingRows:
                 if column.may_be(Role.ROUND)
                 and column.is_whole
                 and 1 < column.n_distinct <= 10
-                and not self._chosen(column)
+                and not self.choices.takes(column)
             ),
             None,
         )
@@ -355,7 +352,7 @@ class _RatingRows:
             for column in self.columns
             if column.n_distinct == 1
             and plain(column.name) in _QUESTIONS
-            and not self._chosen(column)
+            and not self.choices.takes(column)
         )
         reading = Reading(
             table=self.table,
@@ -526,7 +523,7 @@ class _RatingRows:
             if (column.may_be(Role.QUESTION) or column.kind is Kind.WORD)
             and column.n_distinct <= MOST_QUESTIONS
             and column is not self.rater
-            and not self._chosen(column)
+            and not self.choices.takes(column)
             and self._is_key([*base, column])
         )
         return self._item_key(items, next(questions, None))
@@ -543,7 +540,7 @@ class _RatingRows:
             for column in self.columns
             if column is not self.rater
             and column is not self.round
-            and not self._chosen(column)
+            and not self.choices.takes(column)
             and not column.may_be(Role.TEXT)
             and column.kind not in (Kind.TIME, Kind.EMPTY)
             and not (column.kind is Kind.NUMBER and not column.is_whole)

@@ -271,9 +271,6 @@ def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
     items = (item,) if item is not None else keys
     if rating is not None and rating == first("aiescore") and items and not names_roles:
         return replace(options, item=items, judge=(*options.judge, rating), question=question)
-    is_of_one = rater is None and names_file(named_raters, table.file)
-    if is_of_one and items and rating and not names_roles:
-        return replace(options, item=items, rating=(rating,), question=question)
     if names_roles or options.question or None in (rater, rating, question) or not items:
         return options
     raters = (str(rater), *options.rater)
