@@ -22,7 +22,7 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(line: str) -> str:

@@ -83,7 +83,9 @@ def measure_pairs(
             p = wilcoxon_signed_rank(a, b)
             # The median of the differences: the difference of medians can have the other sign.
             median = float(np.median(difference)) if len(difference) else math.nan
-            status = _status(macro, micro.value, lowest=limits.kappa)
+            passes = min(macro, micro.value) >= limits.kappa - TOLERANCE
+            is_open = math.isnan(macro + micro.value)
+            status = "not_evaluable" if is_open else "pass" if passes else "fail"
             validation = Validation(
                 timestamp=at,
                 kappa_macro=macro,
@@ -211,13 +213,6 @@ def _disagreements(
     if not filled:
         return pd.DataFrame()
     return pd.concat(filled, ignore_index=True).drop(columns=["start", "end"])
-
-
-def _status(macro: float, micro: float, *, lowest: float) -> str:
-    """Return `pass` if both kappas reach the lowest; `not_evaluable` if one is undefined."""
-    if math.isnan(macro) or math.isnan(micro):
-        return "not_evaluable"
-    return "pass" if min(macro, micro) >= lowest - TOLERANCE else "fail"
 
 
 def _notes(

@@ -150,7 +150,10 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
         if excluded and not units:
             click.echo(f"nothing to label{f' for {rater}' if rater else ''}")
             continue
-        path = _free_path(folder, file_name(rater) or "sheet", new=new)
+        name, number = file_name(rater) or "sheet", 2
+        path = folder / f"{name}.csv"
+        while new and path.exists():
+            path, number = folder / f"{name}-{number}.csv", number + 1
         try:
             text = sheet_text(
                 files.responses,
@@ -175,14 +178,6 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
             f"labels: [{', '.join(names)}]",
             err=True,
         )
-
-
-def _free_path(folder: Path, name: str, *, new: bool) -> Path:
-    """Return the path of the rater's sheet; with `new` the first that does not exist."""
-    path, number = folder / f"{name}.csv", 2
-    while new and path.exists():
-        path, number = folder / f"{name}-{number}.csv", number + 1
-    return path
 
 
 def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str]]:

@@ -19,7 +19,7 @@ from typing import Self
 
 import click
 
-from eval_assets.labelling.choices import Choice, answer_name, question_choices
+from eval_assets.labelling.choices import answer_name, question_choices
 from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.sessions import Answer, Label
 
@@ -77,7 +77,8 @@ def show_question(
     """
     question = unit.question
     click.secho(plain(question.displayed_text if options else question.question), bold=True)
-    values = [_key(choice) for choice in question_choices(question)]
+    keys_of = {choice.name: choice.key for choice in question_choices(question)}
+    values = [of.upper() if of == name else f"{of.upper()} {name}" for name, of in keys_of.items()]
     if options:
         values = [*options, "Enter Save"]
     values = values or [f"A value ({question.scale.described()})"]
@@ -130,11 +131,6 @@ def named(answers: Sequence[Answer], units: Sequence[WorkUnit]) -> str:
     pairs = zip(options, answers, strict=True)
     selected = ", ".join(name for name, answer in pairs if answer.rating)
     return f"{selected or 'none of these'}{confidence}"
-
-
-def _key(choice: Choice) -> str:
-    key = choice.key.upper()
-    return key if choice.key == choice.name else f"{key} {choice.name}"
 
 
 def _section(title: str, texts: Iterable[str], *, most: int | None = None, key: str = "") -> None:

@@ -309,7 +309,7 @@ def _block(block: Block) -> str:  # noqa: PLR0911 - one for each kind
 def table_html(table: Table) -> str:
     """Return a table; a wide one scrolls by itself."""
     head = "".join(
-        f'<th scope="col"{_align(column.is_number)}>{escape(column.title)}</th>'
+        f'<th scope="col"{" class=number" * column.is_number}>{escape(column.title)}</th>'
         if column.title
         else "<td></td>"
         for column in table.columns
@@ -324,10 +324,6 @@ def table_html(table: Table) -> str:
         f'<table class="{table.form}" aria-label="{label}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
-
-
-def _align(is_number: bool) -> str:  # noqa: FBT001 - of a column
-    return ' class="number"' if is_number else ""
 
 
 def _cell(table: Table, index: int, cell: Cell) -> str:

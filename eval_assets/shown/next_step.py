@@ -15,7 +15,7 @@ from eval_assets.agreement.judge_comparison import (
     JudgeFinding,
     depends_on_the_gap,
 )
-from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
+from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.shown.sentences import Words, cause_text
 from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
@@ -241,6 +241,10 @@ def _settle_labels(
     n = _after_revision(labels)
     on_question = [of for of in assessment.disagreements if of.question.id == labels.question.id]
     revision = _revision(labels, words) or "Discuss the widest disagreements and sharpen the rubric"
+    examples = []
+    for of in list(on_question or assessment.disagreements)[:_MOST_EXAMPLES]:
+        ratings = [words.rated(of.question, value) for _, value in of.ratings]
+        examples.append(f"{item_names(of.unit)}: {', '.join(ratings)}")
     return NextStep(
         Action.DISCUSS,
         f"{revision}{several}, then rate {count_text(n)} new {words.items}.",
@@ -248,7 +252,7 @@ def _settle_labels(
         f"new {words.items}",
         _cause(labels, words),
         labels.question.id,
-        examples=_examples(on_question or assessment.disagreements, words, item_names),
+        examples=tuple(text for text in examples if len(text) <= _LONGEST_NAME),
     )
 
 
@@ -277,17 +281,6 @@ def _cause(labels: LabelAgreement, words: Words) -> str:
 def _after_revision(labels: LabelAgreement) -> int:
     n = labels.n_after_revision
     return planned(max(_FEWEST_NEW, labels.n_double if n is None else n))
-
-
-def _examples(
-    disagreements: Iterable[WideDisagreement], words: Words, item_names: Callable[[int], str]
-) -> tuple[str, ...]:
-    """Return items with the ratings that differ most, if their names are short."""
-    texts = []
-    for of in list(disagreements)[:_MOST_EXAMPLES]:
-        ratings = [words.rated(of.question, value) for _, value in of.ratings]
-        texts.append(f"{item_names(of.unit)}: {', '.join(ratings)}")
-    return tuple(text for text in texts if len(text) <= _LONGEST_NAME)
 
 
 def _all(assessment: Assessment) -> Iterable[JudgeComparison]:

@@ -71,7 +71,8 @@ def screen_sections(screen: Screen) -> Iterator[Section]:
     if rated_twice:
         yield _agreement(rated_twice)
     comparisons = [of for judge in screen.assessment.judges.values() for of in judge]
-    compared = [of for of in comparisons if of.pairs and _is_short(of)]
+    most = _MOST_COMPARED_VALUES
+    compared = [c for c in comparisons if c.pairs and len(c.question.scale.values or ()) <= most]
     if compared:
         note = (
             "Rows: what a person said. Columns: what the judge said, rounded to the scale. "
@@ -98,10 +99,6 @@ def methods() -> Section:
     return Section(
         "methods", "Methods", "how these figures are made", (Definitions(tuple(METHODS.items())),)
     )
-
-
-def _is_short(comparison: JudgeComparison) -> bool:
-    return len(comparison.question.scale.values or ()) <= _MOST_COMPARED_VALUES
 
 
 def band_tone(a_hh: float) -> Tone:

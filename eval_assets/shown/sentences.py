@@ -376,6 +376,12 @@ def _finding_sentence(comparison: JudgeComparison, words: Words) -> str:
         template = _TOO_FEW
     shares = _shares(comparison, words)
     figures, n_more = _figures(comparison), comparison.n_more
+    name = f"Beyond chance it agrees with {words.people}"
+    value = figure_text(math.nan if kappa is None else kappa.value)
+    alone = f"{'Kappa' if comparison.two_classes else name} {value}{_interval(kappa)}"
+    rho, ranks = comparison.spearman, ""
+    if rho is not None and not math.isnan(rho.value):
+        ranks = f" Rank correlation with people {figure_text(rho.value)}{_interval(rho)}."
     # What would prove what is likely; it may take too many.
     settled = (
         "" if n_more is None else f"; {planned_text(n_more)} more {words.items} would settle it"
@@ -384,14 +390,14 @@ def _finding_sentence(comparison: JudgeComparison, words: Words) -> str:
         Shares=f"{shares} " if shares else "",
         Figures=figures,
         figures=figures[:1].lower() + figures[1:],
-        Alone=_alone(comparison, words),
+        Alone=alone,
         margin=f"{comparison.margin:g}",
         settled=settled,
         paired=_groups(comparison, comparison.n_paired_groups, words),
         varied=_groups(comparison, comparison.n_varied_groups, words),
         fewest_paired=FEWEST_PAIRED_GROUPS,
         fewest_varied=FEWEST_VARIED_GROUPS,
-        ranks=_ranks(comparison),
+        ranks=ranks,
         copied=comparison.copied,
         people=words.people,
         item=words.item,
@@ -427,26 +433,10 @@ def _figures(comparison: JudgeComparison) -> str:
     return f"{margin}{of_judge}, they with each other {people_text}"
 
 
-def _alone(comparison: JudgeComparison, words: Words) -> str:
-    """Return the judge's agreement with people of whom nobody rated twice."""
-    value = figure_text(math.nan if comparison.kappa is None else comparison.kappa.value)
-    if comparison.two_classes is not None:
-        return f"Kappa {value}{_interval(comparison.kappa)}"
-    return f"Beyond chance it agrees with {words.people} {value}{_interval(comparison.kappa)}"
-
-
 def _interval(figure: Interval | None) -> str:
     if figure is None or math.isnan(figure.low + figure.high):
         return ""
     return f" (95% CI {interval_text(figure.low, figure.high)})"
-
-
-def _ranks(comparison: JudgeComparison) -> str:
-    """Return how far a judge on another scale ranks items as people do."""
-    rho = comparison.spearman
-    if rho is None or math.isnan(rho.value):
-        return ""
-    return f" Rank correlation with people {figure_text(rho.value)}{_interval(rho)}."
 
 
 _VERBS = (("passed", "passes"), ("failed", "fails"))

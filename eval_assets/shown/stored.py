@@ -517,7 +517,11 @@ def _wordings(source: StoredFigures) -> Section | None:
     )
     axis = agreement_axis(rows, minimum=minimum, minimum_text=limit_text(minimum))
     latest: dict[str, RubricVersionFigures] = {of.question_id: of for of in versions}
-    findings = [_change_words(of) for of in latest.values() if of.previous_version]
+    findings = []
+    for name, change in ((k, of.alpha_change) for k, of in latest.items() if of.previous_version):
+        is_shown = change.has_interval and not change.low <= 0 <= change.high
+        word = f"{'higher' if change.value > 0 else 'lower'} under the new wording"
+        findings.append(f"{name}: {word if is_shown else 'no change shown'}")
     note = (
         "The newest wording with labels counts. A change compares responses that are new under a "
         "wording with those of the wording before."
@@ -558,13 +562,6 @@ def _change_cell(of: RubricVersionFigures) -> Cell:
         return Cell("")
     interval = f" ({interval_text(change.low, change.high)})" if change.has_interval else ""
     return Cell(f"{signed_text(change.value)}{interval}", change.value)
-
-
-def _change_words(of: RubricVersionFigures) -> str:
-    change = of.alpha_change
-    if not change.has_interval or change.low <= 0 <= change.high:
-        return f"{of.question_id}: no change shown"
-    return f"{of.question_id}: {'higher' if change.value > 0 else 'lower'} under the new wording"
 
 
 def _limits(source: StoredFigures) -> Section | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from urllib.parse import quote
 
-from eval_assets.wording import storable
+from eval_assets.wording import printable, storable
 
 KEY_LIKE = re.compile(
     r"""(?x)\b(?:
@@ -23,10 +23,6 @@ _NAMED_KEY = re.compile(
     r"(?i)\b(bearer|api[-_ ]?key[\"']?\s*[:=])(\s*[\"']?)[A-Za-z0-9._~+/\-]{12,}=*"
 )
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-"""C0 and C1 controls but tab and line ends, and marks that reorder a line of text."""
 
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_KEY = 8
@@ -82,7 +78,7 @@ def one_line(text: str, *, longest: int) -> str:
         >>> one_line("\x1b[31mred\x1b[0m\n  and \x07 loud", longest=100)
         'red and loud'
     """
-    plain = _CONTROL.sub("", _ESCAPE.sub("", text))
+    plain = printable(re.sub(r"\s+", " ", _ESCAPE.sub("", text)))
     return " ".join(storable(plain).split())[:longest]
 
 

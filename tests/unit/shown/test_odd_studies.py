@@ -161,6 +161,9 @@ def test_next_step_fits_what_is_lacking(screens: dict[str, Screen], name: str) -
         assert step.judge in screen.assessment.judges
     if step.number is not None and step.action is not Action.USE_JUDGE:
         assert f"{step.number:,}" in step.sentence
+    if match := re.search(r"With ([0-9,]+) in all", step.reason):
+        [paired] = {of[0].n_paired for of in screen.assessment.judges.values()} or {0}
+        assert int(match[1].replace(",", "")) == (step.number or 0) + paired
 
 
 def test_expected_verdicts_of_plain_studies(screens: dict[str, Screen]) -> None:
