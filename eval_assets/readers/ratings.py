@@ -78,6 +78,7 @@ from eval_assets.readers.values import scale_from_one, scale_text, wider_scale
 from eval_assets.scale import Scale
 
 _MOST_FORKS = 3
+_CONFIRMED = {"question": "item", "item": "question", "rating": "rater"}
 _MOST_RATERS = 20_000
 _SHARED_ITEMS = 0.5
 """Share of the items of one file that another one has, from which on both rate the same."""
@@ -129,7 +130,7 @@ def read_ratings(
         table, columns = readings[0].table, result.columns
         parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
         # What is no question is part of the item, and what is no rating on its own a rater's.
-        roles = [{"question": "item", "rating": "rater"}.get(name, name) for name in parts]
+        roles = [_CONFIRMED.get(name, name) for name in parts]
         roles += ["judge"] * any(name in columns["judge"] for name in parts.get("rater", ()))
         confirmed = {"rater": parts["judge"]} if [*parts] == ["judge"] else {}  # or is a person
         confirmed = confirmed or {role: columns[role] for role in roles if columns[role]}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from eval_assets.errors import raise_all
 from eval_assets.readers.columns import CodedTable, Kind
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, Who, names_judge, names_model
+from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.item_rows import ItemRows
@@ -45,9 +45,22 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
     ]
     usable = [reading for reading in readings if reading is not None]
     for reading in usable:
+        _doubt_question(reading, choices)
         split_levels(reading, choices)
         reading.name_the_rest()
     return sorted(usable, key=lambda reading: -reading.likelihood)
+
+
+def _doubt_question(reading: Reading, choices: Choices) -> None:
+    """Add the choice that a part of the item is what was asked if only its values say so."""
+    question = reading.question
+    if question is None or question.origin or question.may_be(Role.QUESTION):
+        return
+    if reading.rater is None and share_of_criteria(question.values) > 0.5:
+        return
+    if not choices.items and choices.question is None:
+        columns = tuple(column.name for column in (*reading.items, question))
+        reading.forks.append((f"{question.name} is what was asked", {"item": columns}))
 
 
 def best_readings(

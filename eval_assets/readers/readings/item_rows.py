@@ -144,7 +144,8 @@ class ItemRows:
         people = [c for c in main if c not in judges]
         people = self._without_computed(self._without_references(people))
         problems = self._odd_cells(people + judges, items)
-        question = self.choices.question or question_among(items)
+        # Columns that an option names as the item hold no question.
+        question = self.choices.question or question_among([] if self.choices.items else items)
         items = [column for column in items if column is not question]
         reading = Reading(
             table=self.table,

@@ -368,7 +368,7 @@ class _RatingRows:
             not_read=self.not_read,
             notes=self.notes,
         )
-        self._add_forks(reading)
+        self._doubt_programs(reading)
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
 
@@ -410,8 +410,8 @@ class _RatingRows:
             - 3 * (not self.level and n_people > 1)
         )
 
-    def _add_forks(self, reading: Reading) -> None:
-        """Add the choices that only a name, or its lack, made."""
+    def _doubt_programs(self, reading: Reading) -> None:
+        """Add the choice that raters who may be programs are people."""
         names = self.rater.values if self.choices.names is None else ()
         models = models_by_company(names)
         models |= reading.judges
@@ -419,12 +419,6 @@ class _RatingRows:
         if programs and len(programs) < len(names):
             verb = "counts as a person" if len(programs) == 1 else "count as people"
             reading.forks.append((f"{listed(programs, most=3)} {verb}", {"judge": programs}))
-        question, items = reading.question, reading.items
-        if self.choices.items or self.choices.question is not None:
-            return
-        if question is not None and not question.may_be(Role.QUESTION):
-            columns = tuple(column.name for column in (*items, question))
-            reading.forks.append((f"{question.name} is what was asked", {"item": columns}))
 
     # The key: the coarsest columns with which a rater rates once.
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.ratings import read_ratings
 from tests.unit.readers.test_team_sheets import ANNA, BEN, IDS, JUDGE, SECOND, N, read, sheet
 
 VERDICTS = [["fail", "pass"][value > 2] for value in ANNA]
@@ -95,3 +97,22 @@ def test_sheet_with_one_row_of_each_rater_names_no_item(tmp_path: Path) -> None:
         read(tmp_path, "ratings.csv", sheet("annotator,tone,depth,style", ANNA, BEN, JUDGE))
 
     assert "may be raters or questions" in str(refusal.value.exceptions[0])
+
+
+def test_version_of_an_item_may_be_what_was_asked(tmp_path: Path) -> None:
+    """The values leave it open, and each way to read it has an option that is followed."""
+    rows = [
+        f"{item},{version},{a},{b}"
+        for version, values, scores in (("old", ANNA, JUDGE), ("new", BEN, SECOND))
+        for item, a, b in zip(IDS, values, scores, strict=True)
+    ]
+    file = tmp_path / "ratings.csv"
+    file.write_text("\n".join(["article,version,human_score,gpt-4o", *rows]))
+
+    [doubt] = read_ratings([file], ReadOptions()).doubts
+
+    assert (doubt.option, doubt.confirmation) == ("--item article,version", "--question version")
+    of_items = read_ratings([file], ReadOptions(item=("article", "version")))
+    of_questions = read_ratings([file], ReadOptions(question="version"))
+    assert (of_items.ratings["item"].nunique(), of_items.doubts) == (2 * N, ())
+    assert (of_questions.ratings["item"].nunique(), of_questions.doubts) == (N, ())
