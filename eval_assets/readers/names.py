@@ -102,6 +102,9 @@ _MODEL = re.compile(
 _FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
 """First names that models share, before a last name: Claude Dupont is a person."""
 
+SHARED_NAMES = frozenset(("claude", "nova", "gemma", "kimi"))
+"""First names that are those of models, too."""
+
 _NO_LAST_NAME = re.compile(
     r"opus|sonnet|haiku|instant|code|pro|mini|nano|micro|lite|premier|large|medium|small|tiny|nemo"
     r"|next|it|chat|base|thinking|reasoning|api|ai|judge|llm|model",
@@ -288,9 +291,10 @@ def models_by_company(names: Collection[str]) -> set[str]:
         >>> models_by_company(["correct_gpt", "correct_claude"])
         {'correct_claude'}
     """
-    models = [name for name in names if names_model(name)]
-    parts = [distinct_parts([model, name]) or {name: name} for model in models for name in names]
-    return {name for of in parts for name, part in of.items() if part in ("Claude", "claude")}
+    shared = [n for n in names if not SHARED_NAMES.isdisjoint(plain(n).split("_"))]
+    models = [name for name in names if names_model(name)] if shared else []
+    parts = [distinct_parts([model, name]) or {name: name} for model in models for name in shared]
+    return {name for of in parts for name, part in of.items() if part.lower() in SHARED_NAMES}
 
 
 def names_judge(header: str) -> bool:

@@ -85,8 +85,29 @@ def tables_of_records(
     rows: list[Row] = [{(str(key),): value for key, value in of.items()} for of in records]
     for row, line in zip(rows, lines or (), strict=False):
         row[_LINE] = line
-    tables = _tables(rows, {}, 0, (), file)
+    tables = list(_tables(rows, {}, 0, (), file))
+    _name_positions(tables)
     return [with_lists_unfolded(with_choices(table)) for table in tables if len(table)]
+
+
+def _name_positions(tables: Sequence[CodedTable]) -> None:
+    """Give the raters of a matrix the names in a list of the document that is as long as a row."""
+    lists = [
+        table.columns[-1].values
+        for table in tables
+        if [of.origin for of in table.columns[-2:]] == [Origin.POSITION, None]
+        and len(table.columns[-1].values) == len(table) > 1
+        and all(map(_may_name_rater, table.columns[-1].values[:50]))
+    ]
+    for column in (of for table in tables for of in table.columns if of.origin is Origin.POSITION):
+        names = next((of for of in lists if len(of) == len(column.values)), None)
+        if names is not None and column.values[0] == "rater 1":
+            column.values = names
+
+
+def _may_name_rater(name: str) -> bool:
+    is_rater = who(name) is Who.JUDGE or who(name).is_human or is_first_name(name)
+    return is_rater and not name.isdigit()
 
 
 def _records(document: object) -> object:
@@ -105,6 +126,10 @@ def _records(document: object) -> object:
 def _turned(document: dict[str, Any]) -> object:
     """Return the rows of an object of columns, or of a matrix of which the longer side are rows."""
     values = list(document.values())
+    if all(map(_may_name_rater, document)) and all(
+        isinstance(of, list) and of and all(isinstance(row, dict) for row in of) for of in values
+    ):  # records by their rater
+        return [{"rater": name, **row} for name, of in document.items() for row in of]
     if all(isinstance(v, list) for v in values) and len({len(v) for v in values}) == 1:
         is_nested = any(isinstance(item, dict | list) for value in values for item in value)
         rows = zip(*values, strict=True)

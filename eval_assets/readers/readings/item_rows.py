@@ -13,6 +13,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
+    SHARED_NAMES,
     Role,
     Who,
     are_a_row_of_letters,
@@ -67,6 +68,8 @@ _RUN = re.compile(
     r"(.+?)[ _.(-]*(?:run|trial|rep|repeat|attempt|sample)[ _.-]?(\d+)\)?", re.IGNORECASE
 )
 _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
+_PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
+_EVALUATORS = re.compile(r"(evaluator|grader|scorer|judge|eval)s?$")
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
 
@@ -549,6 +552,7 @@ class ItemRows:
         else:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
+            self._doubt_judges(reading, people, judges)
         for of in reading.rated:  # a judge's name that ends in a run
             if of.is_judge and (run := _RUN.fullmatch(of.rater or "")):
                 of.rater, of.run = run[1], run[2]
@@ -560,14 +564,27 @@ class ItemRows:
                 replace(of, rater=models[0]) if of.is_judge else of for of in reading.rated
             ]
 
+    def _doubt_judges(
+        self, reading: Reading, people: Sequence[CodedColumn], judges: Sequence[CodedColumn]
+    ) -> None:
+        """Add a fork if judges may be people: Gemma beside Mia, or Judge 1 and Judge 2 alone."""
+        names = [c.name for c in judges if plain(c.name) in SHARED_NAMES]
+        names = names if len(names) == len(judges) else []
+        if not people and len(judges) > 1 and all(_PANEL.fullmatch(c.name) for c in judges):
+            names = [c.name for c in judges]
+        if names and not any(map(self._chosen, judges)):
+            changed = {"rater": (*(c.name for c in people), *names)}
+            reading.forks.append((f"{listed_briefly(names)} is a judge", changed))
+
     def _models(self) -> list[str]:
         """Return the models that columns of one value call the judge, as all do in its file."""
+        of_judges = self.table.judge or _EVALUATORS.search(self.table.sheet)
         columns = [
             column
             for column in self.columns
             if len(column.values) == 1
             and (
-                (self.table.judge or names_judge(column.name) or column.may_be(Role.RATER))
+                (of_judges or names_judge(column.name) or column.may_be(Role.RATER))
                 if names_model(column.values[0])
                 else _EVALUATOR.match(plain(column.name))
                 and _OF_CODE.search(column.values[0])
@@ -589,7 +606,9 @@ class ItemRows:
         margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
         for side, names in enumerate(parts):  # A_human and A_gpt are of answers
             are_letters = all(len(name) == 1 and name.isalpha() for name in names)
-            margins[side] -= are_letters and Who.JUDGE in map(who, parts[1 - side])
+            margins[side] -= 2 * (are_letters and Who.JUDGE in map(who, parts[1 - side]))
+            kinds = [who(name) in (Who.HUMAN, Who.JUDGE) or is_first_name(name) for name in names]
+            margins[side] += 0.1 * all(kinds)
         k = int(not chosen <= set(parts[0]) if chosen else margins[0] < margins[1])
         are_people = margins[1 - k] > 0 and any(
             who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k]
@@ -728,7 +747,8 @@ class ItemRows:
         texts = [
             c.name
             for c in self.table.columns
-            if c.kind in (Kind.TEXT, Kind.WORD) and c not in rated and not c.may_be(Role.TEXT)
+            if c.kind in (Kind.TEXT, Kind.WORD)
+            and not (c in rated or c.may_be(Role.TEXT) or self.who_is(c) is Who.JUDGE)
         ]
         ends = re.compile(rf"(?<!\w){re.escape(parts[0])}|{re.escape(parts[0])}$")
         named = (
@@ -905,7 +925,9 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     stems = [_NUMBER_AT_END.sub("", name).casefold() for name in names]
     for k, stem in enumerate(stems):  # Rating, Rating 1, Rating 2
         is_numbered = stem and stems.count(stem) > 1 and kinds[k] is not Who.JUDGE
-        if is_numbered and may_be(stem, Role.RATING, Role.RATER) and not may_be(stem, Role.ITEM):
+        is_role = may_be(stem, Role.RATING, Role.RATER) and not may_be(stem, Role.ITEM)
+        is_role |= len(stem) > 1 and stem.isalpha() and who(stem.upper()) is Who.HUMAN  # TA1
+        if is_numbered and is_role:
             kinds[k] = Who.HUMAN
     if any(k.is_human and not n.isdigit() for n, k in zip(names, kinds, strict=True)):
         # 0 and 1 are an index beside people.

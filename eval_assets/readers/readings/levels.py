@@ -50,7 +50,13 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     ]
     questions = list(dict.fromkeys(of.question or "" for of in rated))
     of_judges = reading.is_of_judges
-    scores = [of for of in repeated if of.who is Who.JUDGE and _is_like(of, first.column)]
+    scores = [
+        of
+        for of in repeated
+        if of.who is Who.JUDGE
+        and _is_like(of, first.column)
+        and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
+    ]
     scores = _of_people(repeated, first) if of_judges else scores
     chosen = [of for of in choices.judges if of.name not in known and of is not reading.rater]
     for column in dict.fromkeys([*scores, *chosen]):
@@ -137,10 +143,13 @@ def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
     best = candidates[0]
     known = {of.column.name for of in best.rated}
     for other in candidates[1:]:
+        first, last = sorted(of.table.sheet for of in (best, other))
+        # Another list may have the same fields.
+        is_apart = first != "" and not f"{last}.".startswith(f"{first}.")
         rated = [
             of
             for of in other.rated
-            if of.column.name not in known
+            if (is_apart or of.column.name not in known)
             and _is_like(of.column, best.rated[0].column)
             and (other.judges_only or of.is_judge) is not best.is_of_judges
         ]

@@ -142,6 +142,12 @@ def _may_name_raters(
     is_described = column.may_be(*_DESCRIBES) and not names_judges  # as a type of feedback may
     is_described |= column.can_rate and names_model(column.name)
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
+    # Who reviewed an item did not give the scores that a list below has beside their model.
+    no_names |= any(
+        column.level < of.level == max(c.level for c in ratings)
+        and 0 < len(of.values) == sum(map(names_model, of.values))
+        for of in (table.columns if ratings else ())
+    )
     # The parts of a list are no raters if a field beside it says what they are, or two texts do.
     is_named_beside = column.origin is Origin.POSITION and (
         any(

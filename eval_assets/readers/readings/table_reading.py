@@ -478,7 +478,8 @@ def _may_be_asked(column: CodedColumn) -> bool:
     """Return whether a part of the item that is not called like one may be what was asked."""
     is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
     is_no_name = is_numbered or any(map(names_model, column.values))
-    is_item = column.origin or column.may_be(Role.ITEM)
+    is_item = bool(column.origin) or column.may_be(Role.ITEM)
+    is_item &= share_of_criteria(column.values) <= 0.5  # keys may be criteria
     is_of_item = column.may_be(Role.SYSTEM) or (column.origin is not Origin.KEY and is_item)
     return column.kind is Kind.WORD and not (is_no_name or is_of_item)
 

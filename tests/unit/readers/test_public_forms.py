@@ -1262,7 +1262,10 @@ def test_headers_that_share_a_word_of_judges_may_be_of_people(tmp_path: Path) ->
     rows = [[i, *(("no", "yes")[(n + k) % 3 > 0] for k in range(3))] for n, i in FEW]
     header = ["claim", "Verdict (FC1)", "Verdict (FC2)", "Verdict (LLM)"]
 
-    assert "--judge 'Verdict (LLM)'" in refusal(tmp_path, "a.csv", table(header, *rows))
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert set(tables.ratings["rater"]) == {"Verdict (FC1)", "Verdict (FC2)"}
+    assert set(tables.scores["judge"]) == {"Verdict (LLM)"}
 
 
 def test_scores_on_another_scale_in_the_next_column_repeat_them(tmp_path: Path) -> None:

@@ -234,6 +234,98 @@ SHEETS = {
         {"harm_human"},
         {"harm_llamaguard", "harm_wildguard"},
     ),
+    "stages.csv": (
+        sheet(
+            "id,screening_human,screening_llm,fulltext_human,fulltext_llm",
+            *words("out", "in", ANNA, JUDGE, BEN, SECOND),
+        ),
+        {"human"},
+        {"llm"},
+    ),
+    "exams.csv": (
+        sheet("student,question,TA1,TA2,GPT-4", turns("Q1", "Q2"), ANNA, BEN, JUDGE),
+        {"TA1", "TA2"},
+        {"GPT-4"},
+    ),
+    "pairs.csv": (
+        sheet("id,gt,pred", *words("fail", "pass", ANNA, JUDGE)),
+        {"gt"},
+        {"pred"},
+    ),
+    "verdicts.json": (
+        json.dumps(
+            [
+                {
+                    "id": i,
+                    "human_verdicts": [a > 2, b > 2],
+                    "llm_verdict": j > 2,
+                    "llm_confidence": j,
+                }
+                for i, a, b, j in zip(IDS, ANNA, BEN, JUDGE, strict=True)
+            ]
+        ),
+        {"rater 1", "rater 2"},
+        {"llm_verdict"},
+    ),
+    "models.json": (
+        json.dumps(
+            {
+                rater: [{"id": i, "score": v} for i, v in zip(IDS, values, strict=True)]
+                for rater, values in (("gpt-4o", JUDGE), ("o3", SECOND), ("humans", ANNA))
+            }
+        ),
+        {"humans"},
+        {"gpt-4o", "o3"},
+    ),
+    "matrix.json": (
+        json.dumps(
+            {
+                "items": IDS,
+                "raters": ["anna", "ben", "gpt-4o"],
+                "scores": list(zip(ANNA, BEN, JUDGE, strict=True)),
+            }
+        ),
+        {"anna", "ben"},
+        {"gpt-4o"},
+    ),
+    "study.json": (
+        json.dumps(
+            {
+                "study": {
+                    "rows": [
+                        {"item": i, "rater": rater, "score": v}
+                        for rater, values in (("anna", ANNA), ("ben", BEN))
+                        for i, v in zip(IDS, values, strict=True)
+                    ]
+                },
+                "judge": {
+                    "model": "gpt-4o",
+                    "rows": [{"item": i, "score": v} for i, v in zip(IDS, JUDGE, strict=True)],
+                },
+            }
+        ),
+        {"anna", "ben"},
+        {"gpt-4o"},
+    ),
+    "runs.json": (
+        json.dumps(
+            {
+                "examples": [
+                    {
+                        "example_id": i,
+                        "human_feedback": {"reviewer": "anna", "grade": a},
+                        "evaluators": [
+                            {"key": key, "score": j, "model": "gpt-4o"}
+                            for key in ("correctness", "conciseness")
+                        ],
+                    }
+                    for i, a, j in zip(IDS, ANNA, JUDGE, strict=True)
+                ]
+            }
+        ),
+        {"anna"},
+        {"gpt-4o"},
+    ),
     "events.jsonl": (
         "".join(f"{json.dumps(event)}\n" for event in EVENTS),
         {"u_anna", "u_ben"},
@@ -315,6 +407,15 @@ def test_classes_of_a_judge_may_have_a_word_before_those_of_people(tmp_path: Pat
 
     assert not tables.judge_scales
     assert "gpt_preference: response a as A and response b as B" in tables.notes
+
+
+@pytest.mark.parametrize("header", ["id,Judge 1,Judge 2", "id,Mia,Gemma,Claude"])
+def test_judges_who_may_be_people_are_a_doubt(header: str, tmp_path: Path) -> None:
+    columns = (ANNA, BEN, JUDGE)[: header.count(",")]
+
+    tables = read(tmp_path, "r.csv", sheet(header, *columns))
+
+    assert [doubt.choice.endswith("is a judge") for doubt in tables.doubts] == [True]
 
 
 def test_mean_of_people_and_a_metric_are_no_ratings(tmp_path: Path) -> None:
