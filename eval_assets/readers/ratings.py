@@ -61,6 +61,7 @@ from eval_assets.readers.readings.table_reading import (
     FRAME,
     METRIC,
     REFERENCE,
+    UNCROSSED,
     UNLIKE,
     Reading,
     names_file,
@@ -262,12 +263,15 @@ def _read(
         readings, ratings.rows, tables, options, export=export, evaluation=evaluation
     )
     reasons = [of for reading in readings for of in reading.not_read.items()]
-    unlike = [name for name, reason in reasons if reason == UNLIKE]
     metrics = [name for name, reason in reasons if reason == METRIC]
     compare = option_text(table, "judge", *metrics[:1])
     notes = [
         *ratings.note_on_unrated,
-        *([f"not read: {listed_briefly(unlike)}, {UNLIKE}"] if unlike else []),
+        *(
+            f"not read: {listed_briefly(names)}, {of}"
+            for of in (UNLIKE, UNCROSSED)
+            if (names := [name for name, reason in reasons if reason == of])
+        ),
         *([f"not read: {listed_briefly(metrics)}, {METRIC}; or {compare}"] if metrics else []),
         *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),

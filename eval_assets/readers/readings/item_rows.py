@@ -45,6 +45,7 @@ from eval_assets.readers.readings.table_reading import (
     EARLIER,
     MODELS,
     REFERENCE,
+    UNCROSSED,
     UNLIKE,
     VOTES,
     Choices,
@@ -338,7 +339,7 @@ class ItemRows:
         is_named = any(is_first_name(c.name) or self.who_is(c) is Who.HUMAN for c in aside)
         if not is_named and self._crossed([c for c in rated if c.name in names]):
             # A csat beside Anna - Tone is no rating of hers.
-            self.not_read |= {column.name: _NOT_ITS_NAME for column in aside}
+            self.not_read |= {column.name: UNCROSSED for column in aside}
             return [column for column in rated if column not in aside]
         groups: list[list[CodedColumn]] = []
         for column in rated:
