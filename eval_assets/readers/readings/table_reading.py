@@ -26,6 +26,7 @@ from eval_assets.readers.names import (
     Role,
     Who,
     distinct_parts,
+    is_first_name,
     names_metric,
     names_model,
     owner_and_field,
@@ -478,11 +479,13 @@ def question_among(
 def _may_be_asked(column: CodedColumn) -> bool:
     """Return whether a part of the item that is not called like one may be what was asked."""
     is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
-    is_no_name = is_numbered or any(map(names_model, column.values))
-    is_item = bool(column.origin) or column.may_be(Role.ITEM)
+    # Words in letters without case count as names elsewhere, and may be criteria.
+    are_people = all(of.lower() != of.upper() and is_first_name(of) for of in column.values)
+    are_names = are_people or any(map(names_model, column.values))
+    is_item = bool(column.origin) or column.may_be(Role.ITEM, Role.RATER, Role.GROUP)
     is_item &= share_of_criteria(column.values) <= 0.5  # keys may be criteria
     is_of_item = column.may_be(Role.SYSTEM) or (column.origin is not Origin.KEY and is_item)
-    return column.kind is Kind.WORD and not (is_no_name or is_of_item)
+    return column.kind is Kind.WORD and not (is_numbered or are_names or is_of_item)
 
 
 def deepest_level(columns: Sequence[CodedColumn]) -> int:

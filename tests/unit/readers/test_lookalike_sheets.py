@@ -116,3 +116,12 @@ def test_version_of_an_item_may_be_what_was_asked(tmp_path: Path) -> None:
     of_questions = read_ratings([file], ReadOptions(question="version"))
     assert (of_items.ratings["item"].nunique(), of_items.doubts) == (2 * N, ())
     assert (of_questions.ratings["item"].nunique(), of_questions.doubts) == (N, ())
+
+
+@pytest.mark.parametrize("column", ["owner", "reviewer", "author"])
+def test_names_beside_scores_of_a_judge_are_no_questions(tmp_path: Path, column: str) -> None:
+    result = read(tmp_path, "scores.csv", long(f"ticket,{column},gpt4_score", "anna", "ben"))
+
+    assert not len(result.ratings)
+    assert set(result.scores["judge"]) == {"gpt4_score"}
+    assert (result.scores["item"].nunique(), result.doubts) == (2 * N, ())
