@@ -327,7 +327,8 @@ def who(name: str) -> Who:
         ['HUMAN', 'HUMAN', 'JUDGE']
     """
     name = name.strip()
-    words = plain(name)
+    words = unicodedata.normalize("NFD", plain(name))  # without accents
+    words = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", words))
     is_model = names_model(name)
     if (
         _HUMAN.search(words)

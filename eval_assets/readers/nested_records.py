@@ -237,11 +237,6 @@ def _with_runs(row: Row) -> Row:
 
 def _without_objects(rows: list[Row]) -> list[Row]:
     """Return rows with the fields of objects as columns; objects of one form become a list."""
-    for path in {path for row in rows for path in row if may_be(path[-1], Role.SYSTEM)}:
-        for row in rows:  # lists of ratings by the system that was rated
-            lists = row.get(path)
-            if isinstance(lists, dict) and all(isinstance(of, list) for of in lists.values()):
-                row[path] = {name: {"ratings": of} for name, of in lists.items()}
     for _ in range(_DEEPEST):
         children: dict[Path, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for row in rows:
@@ -279,6 +274,8 @@ def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
             opened[path] = value
         elif path[-1] in alike.get(path[:-1], ()):
             lists.setdefault((*path[:-1], _EACH), []).append({_KEY: path[-1], **value})
+        elif may_be(path[-1], Role.SYSTEM) and all(isinstance(of, list) for of in value.values()):
+            lists[path] = [{_KEY: name, "ratings": of} for name, of in value.items()]
         else:
             opened |= {(*path, str(key)): item for key, item in value.items()}
     return opened | lists
@@ -571,18 +568,15 @@ _PAIR = r"\s*[^\W\d][\w .-]*\s*[=:]\s*[\w./-]{1,12}\s*"
 _PAIRS = re.compile(rf"{_PAIR}([;,|]{_PAIR})+")
 """Ratings by name in one cell, as anna=4; ben=3."""
 
-_RUBY = re.compile(r'\{("[^"]+"=>"[^"]+"(, ?)?)+\}')
-"""Words by name within a text, as Rayyan writes decisions."""
-
 
 def is_nested(text: str) -> bool:
     """Return whether a text looks like a list, an object, or pairs of names and values."""
-    return text[:1] in "[{(" or (_PAIRS.fullmatch(text) or _RUBY.search(text)) is not None
+    return text[:1] in "[{(" or '"=>"' in text or _PAIRS.fullmatch(text) is not None
 
 
 def _parsed(text: str) -> list[Any] | dict[str, Any] | None:
-    if ruby := _RUBY.search(text):
-        text = ruby[0].replace("=>", ":")
+    if '"=>"' in text:  # within a note, as Rayyan writes decisions
+        return dict(re.findall(r'"([^"]+)"=>"([^"]+)"', text))
     if text[:1] not in "[{(":
         pairs = re.split("[;,|]", text) if _PAIRS.fullmatch(text) else ()
         return {

@@ -81,9 +81,8 @@ def best_readings(
     for of_document in documents.values():
         candidates = [of for table in of_document for of in readings_of(table, options)]
         # What lies above people's ratings in a deeper list are attributes.
-        candidates.sort(
-            key=lambda r: (-r.likelihood, -r.level * (not any(c.is_judge for c in r.rated)))
-        )
+        candidates.sort(key=lambda r: -sum(c.column.level for c in r.rated[:1] if not c.is_judge))
+        candidates.sort(key=lambda of: -of.likelihood)
         candidates = [
             of
             for of in candidates

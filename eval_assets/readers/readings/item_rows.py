@@ -125,6 +125,7 @@ class ItemRows:
         scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
         models = self._models_who_rate(candidates)
         self.kinds |= dict.fromkeys(map(id, models), Who.JUDGE)
+        self.kinds |= {id(c): Who.JUDGE for c in candidates if _is_threshold(c, self.columns)}
         has_judge = any(self.who_is(column) is Who.JUDGE for column in candidates)
         if len(self._models()) == len(scores) == 1 and not has_judge:
             self.kinds[id(scores[0])] = Who.JUDGE
@@ -349,12 +350,6 @@ class ItemRows:
             else:
                 group.append(column)
         numbers = [group for group in groups if group[0].kind is Kind.NUMBER]
-        for group in [of for of in numbers if len(of) == 1]:
-            rest = [column for of in numbers if of is not group for column in of]
-            if any(len(of) > 2 and _is_sum(group[0], of) for of in (*numbers, rest)):
-                groups.remove(group)
-                self.not_read[group[0].name] = "the sum of the ratings beside it"
-                rated = [column for column in rated if column is not group[0]]
         has_numbers = any(
             of[0].is_whole or of[0].n_distinct < _REPEATED * of[0].n_cells for of in numbers
         )
@@ -780,8 +775,7 @@ class ItemRows:
             remedy += f"{option('rater', people)} {option('judge', [*unknown, *judges])}"
         else:
             remedy += f"one person rated all, pass {option('rating', rated)}{rest}"
-        forms = {form_of(column.name) for column in rated}
-        is_form = len(forms) == 1 < len(rated) and "#" in forms.pop().lstrip("#")
+        is_form = len({form_of(of.name) for of in rated} - {"#"}) == 1 < len(rated) - 1
         if len(items) == 1 and (is_form or share_of_people(items[0].values[:50]) > 0.5):
             remedy += f"; if each row is a rater, {option_text(self.table, 'rater', items[0].name)}"
         return f"{remedy}; otherwise add a column of raters"
@@ -991,11 +985,16 @@ def _distinct_numbers(column: CodedColumn) -> set[float]:
     return set(np.round(column.numbers[~np.isnan(column.numbers)], 6).tolist())
 
 
-def _is_sum(column: CodedColumn, parts: Sequence[CodedColumn]) -> bool:
-    """Return whether a column holds the sum of others in nearly every row."""
-    total = np.nansum([row_numbers(part) for part in parts], axis=0)
-    is_sum = np.abs(total - row_numbers(column))[column.has_cell] < 0.01
-    return len(is_sum) > _FEWEST_COMPUTED and bool(np.mean(is_sum) > 0.99)
+def _is_threshold(column: CodedColumn, columns: Sequence[CodedColumn]) -> bool:
+    """Return whether two values say where a program's decimals lie, as x_label beside x_score."""
+    stem = plain(column.name).rpartition("_")[0]
+    is_of_program = stem and column.n_distinct == 2 and who(stem) is not Who.HUMAN
+    scores = [c for c in columns if is_of_program and plain(c.name).rpartition("_")[0] == stem]
+    return any(
+        np.count_nonzero(np.diff(column.codes[np.argsort(row_numbers(of), kind="stable")])) == 1
+        for of in scores
+        if of.kind is Kind.NUMBER and not of.is_whole and 2 * of.n_distinct > of.n_cells
+    )
 
 
 def _figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:

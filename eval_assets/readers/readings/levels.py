@@ -38,7 +38,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     unit = combined([*reading.items, *filter(None, [reading.question])]) if reading.items else None
     if unit is None:
         return
-    level, only = reading.level, choices.options.only
+    level, only = max(of.column.level for of in reading.rated), choices.options.only
     rated = [of for of in reading.rated if of.question in only] or reading.rated
     first = rated[0]
     known = {of.column.name for of in reading.rated}

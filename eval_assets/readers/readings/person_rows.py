@@ -55,8 +55,7 @@ def reading_of_person_rows(
         if are_numbers or len(column.values) > 1 or n_columns[column.values[0]] > 1
     ]
     [(form, n_alike)] = Counter(form_of(of.name) for of in rated).most_common(1) or [("", 0)]
-    is_form = choices.rater_column is not None and "#" in form and n_alike > _FEWEST
-    if is_form:  # age and sums stand beside the numbered columns
+    if is_form := choices.rater_column is not None and n_alike > _FEWEST:  # beside age and sums
         rated = [column for column in rated if form_of(column.name) == form]
     headers = [column.name for column in rated]
     if len(rated) < _FEWEST or len(table) < _FEWEST:

@@ -118,10 +118,9 @@ def _rater_candidates(
     likely = [column for score, column in scored if score > -1]
     likely = [of for of in likely if not _tells_of_raters(of, likely)]
     named = [of for of in likely if of.may_be(Role.RATER)]
-    texts = [of for of in table.columns if of.kind is Kind.TEXT] if len(named) > 1 else []
+    texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
-    rest = [of for of in likely if of not in authors]
-    return (rest if len(authors) < len(named) else likely)[:_MOST_CANDIDATES]
+    return [of for of in likely if of not in authors or authors == named][:_MOST_CANDIDATES]
 
 
 def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
@@ -346,9 +345,8 @@ class _RatingRows:
         rated = self._rated_columns(key, per_item)
         if not rated or (all(map(self._is_of_judge, rated)) and not self.choices.ratings):
             return None
-        if self.rater.level > max(column.level for column in rated) and not any(
-            share_constant(column, combined(of_unit)) < 1 for column in rated
-        ):
+        is_above = self.rater.level > max(column.level for column in rated)
+        if is_above and not any(share_constant(c, combined(of_unit)) < 1 for c in rated):
             return None  # a list of names beside one rating of all of them
         ends = [owner_and_field(column.name)[1] for column in rated]
         is_short = len(rated) > 1 and len(set(ends)) == len(ends)
@@ -477,8 +475,7 @@ class _RatingRows:
             parts = several if depth == 1 else pool[:_MOST_KEY_COLUMNS]
             keys = [*filter(None, map(self._key_of, combinations(parts, depth)))]
             best = min(keys, key=lambda key: self._rank(key, depth), default=None)
-            codes = self.rater.codes
-            if best is not None and depth == 1 and self._counts_within(best.items[0], codes):
+            if best is not None and depth == 1 and self._counts(best.items[0], self.rater.codes):
                 # Raters saw the items in orders of their own if others are keys, too.
                 size = n_distinct(combined(best.items))
                 further = [k for k in keys if n_distinct(combined([*best.items, *k.items])) > size]
@@ -543,7 +540,8 @@ class _RatingRows:
             and not self.choices.takes(column)
             and not column.may_be(Role.TEXT)
             and column.kind not in (Kind.TIME, Kind.EMPTY)
-            and not (column.kind is Kind.NUMBER and not column.is_whole)
+            and (column.kind is not Kind.NUMBER or column.is_whole)
+            and not (column.kind is Kind.NUMBER and column.may_be(Role.MEASURE))
             and (
                 column in self.runs
                 or (column.origin is not Origin.POSITION and self._may_be_part(column))
@@ -554,16 +552,13 @@ class _RatingRows:
             column
             for column in parts
             if self._size(column) < self.n_rated
-            and not (column.kind is Kind.NUMBER and column.may_be(Role.MEASURE))
             # What is constant within each rater is the rater's, such as the age.
             and not (
                 1 < self._size(column) <= n_raters > 1
                 and share_constant(column, self.rater.codes) == 1
             )
         ]
-        unique = [column for column in parts if self._size(column) == self.n_rated]
-        times = [c for c in unique if c.kind is Kind.NUMBER and c.may_be(Role.MEASURE)]
-        return several, [column for column in unique if column not in times] or times
+        return several, [column for column in parts if self._size(column) == self.n_rated]
 
     def _may_be_part(self, column: CodedColumn) -> bool:
         if self._size(column) == 1:  # the single item of a small file
@@ -603,14 +598,14 @@ class _RatingRows:
             sum(len("".join(column.values[:20])) for column in columns),
         )
 
-    def _counts_within(self, column: CodedColumn, unit: npt.NDArray[np.integer]) -> bool:
+    def _counts(self, column: CodedColumn, unit: npt.NDArray[np.integer]) -> bool:
         """Return whether a column counts the ratings of each rater or item, as trials."""
         if column.kind is not Kind.NUMBER:
             return False
         rows = np.flatnonzero(self.is_rated & column.has_cell)
         units, numbers = unit[rows], column.numbers[column.codes[rows]]
-        n_units = n_distinct(units)
-        if n_units == len(rows) or (numbers == np.nanmin(numbers)).sum() != n_units:
+        n_lowest = np.count_nonzero(numbers == np.nanmin(numbers, initial=np.inf))
+        if n_lowest != n_distinct(units) or n_lowest == len(rows):
             return False
         order = np.argsort(units, kind="stable")
         steps, is_same = np.diff(numbers[order]), np.diff(units[order]) == 0
@@ -646,6 +641,8 @@ class _RatingRows:
             self.not_read[column.name] = reason
             is_system = reason == _BY_NAME and column.may_be(Role.SYSTEM)
             may_rate = is_system and (column.kind is Kind.NUMBER or column.order is not None)
+            if reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name)):
+                may_rate = share_constant(column, unit) < 1  # raters differ: an answer, too
             self.notes += [f"not read: {column.name}, {reason}"] * (reason == _UNSTABLE or may_rate)
             is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)
             of_item = reason == OF_ITEM and not column.may_be(*_ATTRIBUTES)
@@ -694,7 +691,7 @@ class _RatingRows:
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
-            (_COUNTS, self.n_rated > _FEW_ROWS and self._counts_within(column, unit)),
+            ("a counter", self.n_rated > _FEW_ROWS and self._counts(column, unit)),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
             ("a summary by its name", column.may_be(Role.SUMMARY) and not is_rating),
@@ -825,6 +822,5 @@ def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedC
 
 _OF_RATER = "equal in all ratings of a rater: an attribute"
 _BY_NAME = "an attribute by its name"
-_COUNTS = "counts the ratings of an item"
 _UNSTABLE = "a judge's score that differs within an item"
 _MEASUREMENT = "a measurement or a flag by its name"

@@ -130,11 +130,6 @@ class Reading:
         return self.judges_only or all(of.is_judge for of in self.rated)
 
     @property
-    def level(self) -> int:
-        """Depth of the list of a document that holds the ratings."""
-        return max((of.column.level for of in self.rated), default=0)
-
-    @property
     def names_raters(self) -> bool:
         """Whether a column or a header says who rated; a position in a list does not."""
         is_named = self.rater is not None and self.rater.origin is not Origin.POSITION

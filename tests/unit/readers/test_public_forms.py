@@ -1596,9 +1596,11 @@ def test_lists_of_ratings_of_systems_are_items(tmp_path: Path) -> None:
 def test_number_of_a_review_is_no_rating(tmp_path: Path) -> None:
     rows = [[n, r, k, PEOPLE[i, r] - 3] for n, i in FEW for k, r in enumerate(RATERS, 1)]
 
-    tables = read(tmp_path, "a.csv", table(["paper", "member name", "number", "score"], *rows))
+    header = ["paper", "member name", "nth", "total score"]
 
-    assert [of.id for of in tables.questions] == ["score"]
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert [of.id for of in tables.questions] == ["total score"]
 
 
 def test_decisions_within_a_note_are_read_by_name(tmp_path: Path) -> None:
@@ -1686,5 +1688,72 @@ def test_remedy_for_a_survey_without_names_works(tmp_path: Path) -> None:
     tables = read_ratings([tmp_path / "survey.csv"], ReadOptions(rater=("CASE",)))
 
     assert "if each row is a rater, --rater CASE" in text
-    assert "SUM" not in text
     assert (len(tables.items), tables.ratings["rater"].nunique()) == (8, 12)
+
+
+def test_threshold_of_a_programs_score_is_no_persons_label(tmp_path: Path) -> None:
+    shares = {i: n * 7 % 24 / 24 + 0.01 for n, i in FEW}
+    rows = [
+        [i, int(PEOPLE[i, "anna"] > 2), shares[i], int(shares[i] > 0.5), shares[i] / 2, int(n % 2)]
+        for n, i in FEW
+    ]
+    header = ["id", "label", "DAE_score", "DAE_label", "human_score", "human_label"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert set(tables.scores["judge"]) == {"DAE_label"}
+
+
+def test_numbered_raters_with_an_accent_stand_above_questions(tmp_path: Path) -> None:
+    raters = ("\u00c9valuateur 1", "\u00c9valuateur 2")
+    header: list[Cell] = ["Candidat", raters[0], None, None, raters[1], None, None]
+    below: list[Cell] = [None, *("Fond", "Forme", "Oral") * 2]
+    rows: list[list[Cell]] = [
+        [i, *(PEOPLE[i, r] + k for r in ("anna", "ben") for k in range(3))] for i in ITEMS
+    ]
+    path = tmp_path / "grille.xlsx"
+    path.write_bytes(workbook({"Jury": [header, below, *rows]}))
+
+    tables = read_ratings([path], ReadOptions())
+
+    assert set(tables.ratings["rater"]) == {*raters}
+
+
+def test_flags_on_which_raters_differ_are_noted(tmp_path: Path) -> None:
+    rows = [[i, r, PEOPLE[i, r], PEOPLE[i, r] > 3] for i in ITEMS for r in RATERS]
+    header = ["comment_id", "worker_id", "toxic_score", "is_insult"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert any("is_insult" in note for note in tables.notes)
+
+
+def test_model_of_an_evaluation_is_the_judge(tmp_path: Path) -> None:
+    config = {"mode": "score", "eval_model": "gpt-4o-2024-05-13"}
+    rows = [{"id": i, "eval_config": config, "score": str(JUDGE[i])} for i in ITEMS]
+
+    tables = read(tmp_path, "a.json", json.dumps(rows))
+
+    assert set(tables.scores["judge"]) == {"gpt-4o-2024-05-13"}
+
+
+def test_listener_rates_and_a_page_does_not(tmp_path: Path) -> None:
+    rows = [
+        [i, PEOPLE[i, r], f"p{n // 3 + 24 * k:03}", f"L{k}"]
+        for n, i in FEW
+        for k, r in enumerate(RATERS)
+    ]
+    header = ["utteranceId", "choice", "testpageId", "listenerId"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert tables.columns["rater"] == ("listenerId",)
+
+
+def test_number_only_where_nobody_rated_is_no_counter(tmp_path: Path) -> None:
+    rows = [[i, r, PEOPLE[i, r], ""] for i in ITEMS for r in RATERS]
+    header = ["item", "rater", "score", "weight"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows, *(["t0", "", "", k] for k in (2, 3, 4))))
+
+    assert len(tables.ratings) == len(rows)
