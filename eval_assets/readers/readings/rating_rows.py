@@ -654,7 +654,8 @@ class _RatingRows:
             # Raters who always agree, or a column named like a measurement.
             rated = attributes or (measures if len(measures) == 1 else [])
             for column in rated:
-                del self.not_read[column.name]
+                text = f"not read: {column.name}, {self.not_read.pop(column.name)}"
+                self.notes = [note for note in self.notes if note != text]
         if self.choices.ratings:
             return rated
         repeated = [column for column in rated if column.n_distinct < 0.5 * column.n_cells]

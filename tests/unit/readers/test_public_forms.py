@@ -1728,6 +1728,14 @@ def test_flags_on_which_raters_differ_are_noted(tmp_path: Path) -> None:
     assert any("is_insult" in note for note in tables.notes)
 
 
+def test_flag_that_is_all_that_raters_gave_is_read(tmp_path: Path) -> None:
+    rows = [[i, r, PEOPLE[i, r] > 3] for i in ITEMS for r in RATERS]
+
+    tables = read(tmp_path, "a.csv", table(["summary_id", "worker_id", "is_factual"], *rows))
+
+    assert (len(tables.ratings), tables.notes) == (len(rows), ())
+
+
 def test_model_of_an_evaluation_is_the_judge(tmp_path: Path) -> None:
     config = {"mode": "score", "eval_model": "gpt-4o-2024-05-13"}
     rows = [{"id": i, "eval_config": config, "score": str(JUDGE[i])} for i in ITEMS]
