@@ -240,11 +240,10 @@ def reasons_not_read(
         reasons |= {f"{file}:{name}": "not a rating" for name in export.unused_fields}
     for table in tables:
         is_joined = any((table.file, column.name) in items.attributes for column in table.columns)
-        is_level = table.document in documents
-        if id(table) in read or (is_joined and not is_level):
+        if id(table) in read or (is_joined and table.document not in documents):
             continue
         place = f"{table.file}:{table.sheet}" if table.sheet else table.file
-        if is_level:
+        if table.document in documents:
             reasons |= {
                 f"{table.file}:{column.name}": BESIDE
                 for column in table.columns

@@ -604,12 +604,11 @@ class _RatingRows:
             return False
         rows = np.flatnonzero(self.is_rated & column.has_cell)
         units, numbers = unit[rows], column.numbers[column.codes[rows]]
-        n_lowest = np.count_nonzero(numbers == np.nanmin(numbers, initial=np.inf))
-        if n_lowest != n_distinct(units) or n_lowest == len(rows):
+        if np.count_nonzero(numbers == np.nanmin(numbers, initial=np.inf)) != n_distinct(units):
             return False
         order = np.argsort(units, kind="stable")
         steps, is_same = np.diff(numbers[order]), np.diff(units[order]) == 0
-        return bool((steps[is_same] == 1).all())
+        return bool(is_same.any() and (steps[is_same] == 1).all())
 
     def _is_rated_once(self, several: Sequence[CodedColumn]) -> bool:
         """Return whether each item was rated once, by whichever of several raters."""
