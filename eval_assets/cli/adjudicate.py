@@ -19,10 +19,7 @@ from eval_assets.cli.options import data_option, database_option, resolve_databa
     help="Who adjudicates.  [default: $USER]",
 )
 @click.option("--judges", is_flag=True, help="Settle disagreements between judges as well.")
-@click.option("--list", "as_list", is_flag=True, help="Print the queue and how each was settled.")
-def adjudicate(
-    *, data: Path, database: str | None, rater: str | None, judges: bool, as_list: bool
-) -> int:
+def adjudicate(*, data: Path, database: str | None, rater: str | None, judges: bool) -> int:
     """Settle disagreements one by one, the worst first.
 
     You rate each response before you see how others rated it. Then settle its value, or leave it
@@ -30,23 +27,20 @@ def adjudicate(
     left to others. Every step is added to adjudications.jsonl in the evaluation folder.
     """
     from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
-    from eval_assets.cli.terminal_loops import AdjudicationLoop, print_queue
+    from eval_assets.cli.terminal_loops import AdjudicationLoop
     from eval_assets.cli.terminal_screen import Keyboard, is_terminal
 
-    if not rater and not as_list:
+    if not rater:
         raise click.UsageError("Say who adjudicates: --rater NAME.")
     path = resolve_database(data, database)
     files = read_study(data, database=path)
     adjudicators = files.evaluation.labelling.adjudicators
-    if adjudicators and rater not in adjudicators and not as_list:
+    if adjudicators and rater not in adjudicators:
         raise click.UsageError(f"{rater} is not an adjudicator here: {', '.join(adjudicators)}.")
     between_judges = judges_disagreements(files, path) if judges else []
     queue = files.study.adjudication_queue(
-        lambda: disagreements_now(files, between_judges=between_judges), by=rater or ""
+        lambda: disagreements_now(files, between_judges=between_judges), by=rater
     )
-    if as_list:
-        print_queue(queue.cases(), is_blind=rater in adjudicators)
-        return DONE
     if not is_terminal():
         click.echo(
             "adjudicate needs a terminal. Without one, use `eval-assets serve --lead`.", err=True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -45,7 +44,6 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
     metavar="RATER",
     help="Give the responses that this rater has not labelled yet to the others.",
 )
-@click.option("--per-rater", type=click.IntRange(1), help="Most responses for one rater.")
 @click.option(
     "--stratify",
     multiple=True,
@@ -71,7 +69,6 @@ def assign(  # noqa: PLR0913 - one parameter per option
     overlap: float | None,
     raters_per_response: int | None,
     reassign: str | None,
-    per_rater: int | None,
     stratify: tuple[str, ...],
     equal: bool,
     repeat: float,
@@ -119,7 +116,6 @@ def assign(  # noqa: PLR0913 - one parameter per option
             n_responses=responses or (_SIZES[stage] if stage else None),
             overlap=planned_overlap,
             raters_per_response=raters_per_response or 1,
-            per_rater=per_rater or labelling.per_rater,
             allocation="equal" if equal else "proportional",
             repeat_share=repeat,
             question_id=files.evaluation.rubric[0].names[-1]
@@ -146,8 +142,6 @@ def assign(  # noqa: PLR0913 - one parameter per option
     if added:
         add_assignments(data, added)
     _report(added, data / ASSIGNMENTS, plan, stratify)
-    if plan.raters_per_response > 1 and added:
-        _report_pairs([*(files.study.assignments or ()), *added], plan)
     return DONE
 
 
@@ -180,20 +174,6 @@ def _reassign(files: StudyFiles, rater: str) -> int:
     if result.dropped:
         click.echo(f"Removed, since no other rater can take them over: {len(result.dropped)}")
     return DONE
-
-
-def _report_pairs(assignments: list[Assignment], plan: AssignmentPlan) -> None:
-    from eval_assets.labelling.assignments import shared_responses
-
-    pairs = shared_responses(
-        item
-        for item in assignments
-        if (item.round, item.question_id) == (plan.round, plan.question_id)
-    )
-    numbers = [pairs[frozenset(pair)] for pair in combinations(plan.raters, 2)]
-    click.echo(f"Any two raters share {min(numbers)} to {max(numbers)} responses.")
-    if not min(numbers):
-        click.echo("Some share none: add responses or raters per response.", err=True)
 
 
 def _report(

@@ -408,23 +408,3 @@ def _show_ratings(case: Case) -> None:
         )
     for comment in case.comments:
         click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")
-
-
-def print_queue(cases: Sequence[Case], *, is_blind: bool) -> None:
-    """Print every disagreement with its spread and response; `is_blind` hides those not rated."""
-    from eval_assets.wording import counted
-
-    for case in cases:
-        disagreement, decision = case.disagreement, case.decision
-        state = "open"
-        if decision is not None:
-            scale = case.unit.question.scale
-            value = "left out" if decision.value is None else value_name(decision.value, scale)
-            state = f"{value}, by {decision.by}: {decision.reason}"
-        if is_blind and case.own_value is None:
-            click.echo(f"    -  {disagreement.question_id}  not rated yet  {plain(state)}")
-            continue
-        unit = f"{disagreement.question_id}  {disagreement.response_id}"
-        click.echo(f"{disagreement.spread:5.2f}  {unit}  {plain(state)}")
-    n_open = sum(case.decision is None for case in cases)
-    click.echo(f"{counted(len(cases), 'disagreement')}, {n_open} open.")

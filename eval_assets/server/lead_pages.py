@@ -1,12 +1,10 @@
 """Pages of the lead: progress, label quality and disagreements."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from urllib.parse import parse_qs, quote
 
 from starlette.concurrency import run_in_threadpool
@@ -15,15 +13,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from eval_assets.config.labelling import CALIBRATION, DISCUSSION, KINDS
+from eval_assets.config.labelling import KINDS
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
 from eval_assets.labelling.choices import Choice, choices_of, parse_typed, value_name
 from eval_assets.labelling.quality import MEASURES, QualityFigure
-from eval_assets.labelling.rater_queue import RaterQueue, now
+from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rich_text import html_of
-from eval_assets.labelling.sessions import Label, time_text
-from eval_assets.labelling.sheets import neutralised
 from eval_assets.labelling.study import Study, adjudicators_by_token
 from eval_assets.server.rendering import TEMPLATES, image_address
 
@@ -45,7 +41,6 @@ def lead_routes(token: str, current: Callable[[], Study], sources: LeadSources) 
     pages = _LeadPages(f"/lead/{token}", current, sources)
     return [
         Route(f"/lead/{token}", pages.overview),
-        Route(f"/lead/{token}/work.csv", pages.work),
         Route(f"/lead/{token}/queue", pages.queue),
         Route(f"/lead/{token}/case/{{code}}", pages.case),
         Route(f"/lead/{token}/case/{{code}}", pages.decide, methods=["POST"]),
@@ -108,7 +103,7 @@ class _LeadPages:
         waiting = Counter(c.unit.question.id for c in cases if c.decision is None)
         return self._page(
             "lead.html.jinja",
-            progress=rater_progress(self._study, at=now()),
+            progress=rater_progress(self._study),
             tables=_tables(figures),
             meanings=MEASURES,
             calibrating=_calibrating(self._study),
@@ -121,12 +116,6 @@ class _LeadPages:
                 if question.id in waiting or question.id in decided
             },
         )
-
-    def work(self, _: Request) -> Response:
-        """Return each rater's labels and hours as CSV, for payment."""
-        text = progress_csv(rater_progress(self._study, at=now()))
-        name = f"attachment; filename=work-round-{self._study.evaluation.labelling.round}.csv"
-        return Response(text, media_type="text/csv", headers={"content-disposition": name})
 
     def queue(self, request: Request) -> Response:
         """Show all disagreements, open ones first, without their ratings."""
@@ -267,11 +256,8 @@ def _tables(
 LONGEST_SECONDS = 600
 """Time of one label above which the rater was away."""
 
-RECENT = timedelta(days=7)
-"""Time whose pace predicts when a rater will finish."""
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RaterProgress:
     """Work of one rater in the current round.
 
@@ -282,10 +268,6 @@ class RaterProgress:
             a time.
         labels_per_hour: Answers with a time, by these hours.
         last_at: Time of the last answer.
-        expected_at: When all is done at the pace of the last days; None if nothing is left, or
-            nothing was answered in these days.
-        n_held_up: Units that all of their other raters have answered.
-        further_hours: Time spent on the calibration, in any round, and on discussing this round.
     """
 
     rater_id: str
@@ -294,111 +276,34 @@ class RaterProgress:
     n_skipped: int | None
     hours: float | None = None
     labels_per_hour: float | None = None
-    first_at: datetime | None = None
     last_at: datetime | None = None
-    expected_at: datetime | None = None
-    n_held_up: int = 0
-    further_hours: float | None = None
 
 
-def rater_progress(study: Study, *, at: datetime) -> list[RaterProgress]:
+def rater_progress(study: Study) -> list[RaterProgress]:
     """Return the progress of each rater of a study."""
-    labels = {rater: _labels(queue) for rater, queue in study.queues.items()}
-    held_up = _held_up(study, labels)
-    further = _further_labels(study)
     rows = []
     for rater, queue in study.queues.items():
-        n_units, done = len(queue.units), labels[rater]
-        row = RaterProgress(
-            rater_id=rater,
-            n_done=None,
-            n_units=n_units,
-            n_skipped=None,
-            further_hours=_hours(_seconds(further.get(rater, ()))),
-        )
-        if done is not None:
-            seconds = _seconds(done.values())
-            times = [of.events[0].labelled_at for of in done.values() if of.is_time_known]
-            hours = _hours(seconds)
-            row = replace(
-                row,
-                n_done=len(done),
-                n_skipped=sum(label.rating is None for label in done.values()),
+        n_units = len(queue.units)
+        try:
+            labels = list(queue.labels().values())
+        except InputError:
+            rows.append(RaterProgress(rater, n_done=None, n_units=n_units, n_skipped=None))
+            continue
+        events = (event for label in labels for event in label.events)
+        seconds = [
+            min(event.seconds, LONGEST_SECONDS) for event in events if event.seconds is not None
+        ]
+        hours = sum(seconds) / 3600 if seconds else None
+        times = (of.events[0].labelled_at for of in labels if of.is_time_known)
+        rows.append(
+            RaterProgress(
+                rater,
+                n_done=len(labels),
+                n_units=n_units,
+                n_skipped=sum(label.rating is None for label in labels),
                 hours=hours,
                 labels_per_hour=len(seconds) / hours if hours else None,
-                first_at=min(times, default=None),
                 last_at=max(times, default=None),
-                expected_at=_expected_end(times, n_left=n_units - len(done), at=at),
-                n_held_up=held_up[rater],
             )
-        rows.append(row)
+        )
     return rows
-
-
-def progress_csv(progress: Sequence[RaterProgress]) -> str:
-    """Return the progress as CSV, a line for each rater, with empty cells for unknown values."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(RaterProgress.__annotations__))
-    writer.writeheader()
-    for rater in progress:
-        writer.writerow({name: _cell(value) for name, value in asdict(rater).items()})
-    return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, datetime):
-        return time_text(value)
-    if isinstance(value, str):
-        return neutralised(value)
-    return round(value, 3) if isinstance(value, float) else value
-
-
-def _labels(queue: RaterQueue) -> dict[int, Label] | None:
-    try:
-        return queue.labels()
-    except InputError:
-        return None
-
-
-def _further_labels(study: Study) -> dict[str, list[Label]]:
-    labels: dict[str, list[Label]] = {}
-    for kind in (CALIBRATION, DISCUSSION):
-        for session in study.sessions.readable(kind)[0]:
-            if kind == CALIBRATION or session.key.round == study.evaluation.labelling.round:
-                labels.setdefault(session.key.rater_id, []).extend(session.labels)
-    return labels
-
-
-def _seconds(labels: Iterable[Label]) -> list[float]:
-    events = (event for label in labels for event in label.events)
-    return [min(event.seconds, LONGEST_SECONDS) for event in events if event.seconds is not None]
-
-
-def _hours(seconds: Sequence[float]) -> float | None:
-    return sum(seconds) / 3600 if seconds else None
-
-
-def _expected_end(times: Sequence[datetime], *, n_left: int, at: datetime) -> datetime | None:
-    recent = [time for time in times if at - RECENT <= time <= at]
-    if not recent or n_left <= 0:
-        return None
-    # A rater who began an hour ago may stop for the day: less than a day is no pace.
-    duration = max(at - max(at - RECENT, min(times)), timedelta(days=1))
-    return at + n_left / len(recent) * duration
-
-
-def _held_up(study: Study, labels: dict[str, dict[int, Label] | None]) -> Counter[str]:
-    """Count, for each rater, the open units that all other raters have answered."""
-    open_raters: dict[tuple[str, str], list[str]] = {}
-    n_raters = Counter[tuple[str, str]]()
-    for rater, queue in study.queues.items():
-        answered = labels[rater] or {}
-        for index, unit in enumerate(queue.units):
-            if unit.is_counted:
-                name = (unit.question.id, unit.response.response_id)
-                n_raters[name] += 1
-                if index not in answered:
-                    open_raters.setdefault(name, []).append(rater)
-    return Counter(
-        raters[0] for name, raters in open_raters.items() if len(raters) == 1 and n_raters[name] > 1
-    )

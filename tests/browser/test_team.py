@@ -198,8 +198,7 @@ def served(team: Team) -> Iterator[Serving]:
 def test_ten_raters_label_from_assignments_to_the_gate(
     team: Team, served: Serving, browser: "Browser"
 ) -> None:
-    printed = team.call("assign", "--raters-per-response", "3")
-    assert "Any two raters share 4 to " in printed or "Any two raters share 3 to " in printed
+    team.call("assign", "--raters-per-response", "3")
     raters: dict[str, BrowserRater | TerminalRater] = {
         **{name: BrowserRater(team, name, browser, served.links[name]) for name in IN_BROWSER},
         **{name: TerminalRater(team, name) for name in IN_TERMINAL},

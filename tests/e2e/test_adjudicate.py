@@ -103,22 +103,13 @@ def test_a_killed_adjudication_goes_on_after_ones_own_rating(folder: Evaluated) 
     assert [step["step"] for step in steps(folder)] == ["rating", "excluded"]
 
 
-def test_the_queue_is_listed_without_a_terminal(folder: Evaluated) -> None:
+def test_adjudication_needs_a_terminal_and_an_adjudicator(folder: Evaluated) -> None:
     data = ["--data", str(folder.path)]
     runner = CliRunner(env={"USER": ""})
-    listed = runner.invoke(adjudicate, [*data, "--list"], standalone_mode=False)
     refused = runner.invoke(adjudicate, [*data, "--rater", "lea"], standalone_mode=False)
-
-    assert listed.stdout.splitlines() == [
-        " 1.00  depth  a0  open",
-        " 0.25  depth  a1  open",
-        "2 disagreements, 2 open.",
-    ]
     assert refused.return_value == 2
     declared = (folder.path / "evaluation.yaml").read_text()
     (folder.path / "evaluation.yaml").write_text(f"{declared}labelling: {{adjudicators: [lea]}}\n")
-    blind = runner.invoke(adjudicate, [*data, "--rater", "lea", "--list"], standalone_mode=False)
     other = runner.invoke(adjudicate, [*data, "--rater", "max"], standalone_mode=False)
-    assert blind.stdout.splitlines()[:2] == ["    -  depth  not rated yet  open"] * 2
     assert "max is not an adjudicator here: lea." in str(other.exception)
     assert "serve --lead" in refused.stderr

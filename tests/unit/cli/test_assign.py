@@ -113,11 +113,10 @@ def test_number_of_unlabelled_responses_leaves_out_those_with_labels(folder: Pat
 def test_responses_go_to_teams_of_raters(folder: Path) -> None:
     declared = (folder / "evaluation.yaml").read_text()
     (folder / "evaluation.yaml").write_text(declared.replace("[anna, ben]", "[a, b, c, d, e]"))
-    done = run(folder, "--raters-per-response", "3")
+    run(folder, "--raters-per-response", "3")
 
     assert set(Counter(row["response_id"] for row in rows(folder)).values()) == {3}
     assert set(Counter(row["rater_id"] for row in rows(folder)).values()) <= {23, 24, 25}
-    assert "Any two raters share 12 to 12 responses." in done.stdout
 
 
 def test_open_responses_of_a_rater_go_to_a_new_one(folder: Path) -> None:

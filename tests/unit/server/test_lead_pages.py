@@ -1,23 +1,18 @@
-import csv
 import hashlib
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from eval_assets.labelling.adjudication import Disagreement, read_adjudications
-from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.quality import QualityFigure
-from eval_assets.labelling.rater_queue import RaterQueue, now
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study, replace_link, revoke_link
 from eval_assets.server.app import adjudicator_links, lead_token, make_app, rater_links
-from eval_assets.server.lead_pages import LeadSources, RaterProgress, progress_csv, rater_progress
+from eval_assets.server.lead_pages import LeadSources, RaterProgress, rater_progress
 from tests.unit.labelling.conftest import CLARITY, after, study_of
 
 QUALITY = QualityFigure("clarity", "anna", "severity", -0.375, 12, "anna rates lower.")
@@ -238,22 +233,6 @@ def test_link_of_an_adjudicator_can_be_replaced_and_revoked(study: Study) -> Non
     assert adjudicator_links(study, address="").keys() == {"max"}
 
 
-def test_lead_saves_labels_and_hours_as_csv(client: TestClient, study: Study) -> None:
-    unit = study.queue("anna").units[0]
-    study.queue("anna").answer(unit, Answer(rating=4, seconds=36), at=now())
-    reply = client.get(f"/lead/{lead_token(study)}/work.csv")
-
-    assert reply.headers["content-type"].startswith("text/csv")
-    rows = list(csv.DictReader(io.StringIO(reply.text)))
-    assert [row["rater_id"] for row in rows] == ["anna", "ben"]
-    assert (rows[0]["n_done"], rows[0]["hours"], rows[0]["labels_per_hour"]) == (
-        "1",
-        "0.01",
-        "100.0",
-    )
-    assert rows[1]["hours"] == ""
-
-
 def test_a_disagreement_that_is_gone_is_not_found(client: TestClient, study: Study) -> None:
     assert client.get(f"/lead/{lead_token(study)}/case/0123?by=lea").status_code == 404
 
@@ -265,9 +244,8 @@ def answer(study: Study, rater: str, *places: int, seconds: float | None = 30) -
         queue.answer(queue.units[place], inputs, at=after(100 * place))
 
 
-def progress(study: Study, rater: str, *, days: float = 1) -> RaterProgress:
-    at = after(0) + timedelta(days=days)
-    return next(one for one in rater_progress(study, at=at) if one.rater_id == rater)
+def progress(study: Study, rater: str) -> RaterProgress:
+    return next(one for one in rater_progress(study) if one.rater_id == rater)
 
 
 @pytest.fixture
@@ -283,32 +261,7 @@ def test_hours_are_the_times_of_answers_without_breaks(ten_responses: Study) -> 
     assert result.hours == pytest.approx((30 + 30 + 600) / 3600)
     assert result.labels_per_hour == pytest.approx(3 * 3600 / 660)
     assert (result.n_done, result.n_units, result.n_skipped) == (3, 10, 0)
-    assert (result.first_at, result.last_at) == (after(0), after(200))
-
-
-def test_end_is_expected_at_the_pace_of_the_last_days(ten_responses: Study) -> None:
-    answer(ten_responses, "anna", 0, 1)
-
-    assert progress(ten_responses, "anna", days=0.1).expected_at == after(0) + timedelta(days=4.1)
-    assert progress(ten_responses, "anna", days=2).expected_at == after(0) + timedelta(days=10)
-    assert progress(ten_responses, "anna", days=8).expected_at is None
-    assert progress(ten_responses, "ben").expected_at is None
-
-
-def test_rater_who_is_done_has_no_expected_end(ten_responses: Study) -> None:
-    answer(ten_responses, "anna", *range(10))
-
-    assert progress(ten_responses, "anna").expected_at is None
-
-
-def test_responses_that_wait_for_one_rater_are_counted(tmp_path: Path) -> None:
-    pairs = [("a0", "anna"), ("a0", "ben"), ("a1", "anna"), ("a1", "ben"), ("a2", "anna")]
-    assignments = [Assignment(response, rater) for response, rater in pairs]
-    ten_responses = study_of(tmp_path, rubric=(CLARITY,), assignments=assignments)
-    answer(ten_responses, "anna", 0, 1)
-
-    assert progress(ten_responses, "ben").n_held_up == 2
-    assert progress(ten_responses, "anna").n_held_up == 0
+    assert result.last_at == after(200)
 
 
 def test_answers_without_a_time_have_no_hours(ten_responses: Study) -> None:
@@ -326,23 +279,3 @@ def test_damaged_session_leaves_the_progress_of_others(ten_responses: Study) -> 
 
     assert progress(ten_responses, "anna").n_done is None
     assert progress(ten_responses, "ben").n_done == 1
-
-
-def test_hours_of_calibration_and_discussion_are_apart(ten_responses: Study) -> None:
-    [unit] = [
-        unit for unit in ten_responses.work("anna").units if unit.response.response_id == "a0"
-    ]
-    for kind, number in (("calibration", 7), ("discussion", 1), ("discussion", 2)):
-        key = replace(unit.key, kind=kind, round=number)
-        queue = RaterQueue([replace(unit, key=key)], ten_responses.sessions)
-        queue.answer(queue.units[0], Answer(rating=3, seconds=1800), at=after(0))
-
-    anna = progress(ten_responses, "anna")
-    assert (anna.hours, anna.further_hours, anna.n_done) == (None, 2 * 600 / 3600, 0)
-
-
-def test_csv_has_no_formulas() -> None:
-    name = "=1+1"
-    text = progress_csv([RaterProgress(rater_id=name, n_done=0, n_units=1, n_skipped=0)])
-
-    assert text.splitlines()[1] == "'=1+1,0,1,0,,,,,,0,"
