@@ -71,7 +71,7 @@ _ID = re.compile(
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
     r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level"
-    r"|hours|years|experience|ip)$"
+    r"|hours|years|experience|ip|input|prompt|query|message|question|text|request)$"
 )
 """How headers end that tell something of a rater, as user_language does."""
 
@@ -119,7 +119,7 @@ _PROGRAM = re.compile(
     re.IGNORECASE,
 )
 _METRIC = re.compile(
-    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|clip_?score|mover_?score"
+    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|clip_?score|dns_?mos|nisqa|pesq|mover_?score"
     r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
     r"([_\d]|l$|l_?sum|$)"
 )

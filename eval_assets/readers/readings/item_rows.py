@@ -121,14 +121,7 @@ class ItemRows:
         candidates = self._candidates()
         self.kinds = _kinds(candidates)
         candidates = self._without_earlier(candidates)
-        # The only score without a rater, beside a column with a model, is that model's.
-        scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
-        models = self._models_who_rate(candidates)
-        self.kinds |= dict.fromkeys(map(id, models), Who.JUDGE)
-        self.kinds |= {id(c): Who.JUDGE for c in candidates if _is_threshold(c, self.columns)}
-        has_judge = any(self.who_is(column) is Who.JUDGE for column in candidates)
-        if len(self._models()) == len(scores) == 1 and not has_judge:
-            self.kinds[id(scores[0])] = Who.JUDGE
+        models = self._judges_by_values(candidates)
         person = self._person_of_all()
         for column in candidates if person else ():
             if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
@@ -172,6 +165,20 @@ class ItemRows:
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
         return reading
+
+    def _judges_by_values(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+        """Find columns of judges that no header names; return those called model."""
+        scores = [c for c in candidates if not self._is_person(c) and c.may_be(Role.RATING)]
+        models = self._models_who_rate(candidates)
+        thresholds = [column for column in candidates if _is_threshold(column, self.columns)]
+        self.kinds |= {id(column): Who.JUDGE for column in (*models, *thresholds)}
+        if any(self.who_is(column) is Who.JUDGE for column in candidates):
+            return models
+        # The only score without a rater, beside a column with a model, is that model's.
+        is_of_model = len(self._models()) == len(scores) == 1
+        judges = scores if is_of_model else _beside_humans(candidates)
+        self.kinds |= {id(column): Who.JUDGE for column in judges}
+        return models
 
     def _notes(self, candidates: Sequence[CodedColumn], people: Sequence[CodedColumn]) -> list[str]:
         """Return what to say of means and counts without people, and of earlier versions."""
@@ -549,6 +556,9 @@ class ItemRows:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
             self._doubt_judges(reading, people, judges)
+            if bare := [c.name for c in _beside_humans([*people, *judges]) if c in judges]:
+                changed = {"rater": tuple(c.name for c in (*people, *judges))}
+                reading.forks.append((f"{listed_briefly(bare)} is a judge", changed))
         for of in reading.rated:  # a judge's name that ends in a run
             if of.is_judge and (run := _RUN.fullmatch(of.rater or "")):
                 of.rater, of.run = run[1], run[2]
@@ -902,6 +912,19 @@ def item_columns(
             roles = (Role.ITEM, Role.TURN, Role.SYSTEM)
             return max(keys, key=lambda key: sum(column.may_be(*roles) for column in key))
     return []
+
+
+def _beside_humans(columns: Sequence[CodedColumn]) -> list[CodedColumn]:
+    """Return the columns that say the same as a human one, of nobody by name: label, human_label.
+
+    Examples:
+        >>> [c.name for c in _beside_humans([CodedColumn.of(n, [1]) for n in ("f", "human_f")])]
+        ['f']
+    """
+    of_humans = {
+        re.sub("human_|_human$", "", plain(of.name)) for of in columns if "human" in of.name.lower()
+    }
+    return [of for of in columns if plain(of.name) in of_humans - {"human"}]
 
 
 def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:

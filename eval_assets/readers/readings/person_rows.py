@@ -10,10 +10,12 @@ from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
+    Who,
     crossed_parts,
     distinct_parts,
     share_of_criteria,
     share_of_people,
+    who,
 )
 from eval_assets.readers.readings.rating_rows import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading
@@ -21,6 +23,9 @@ from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Rea
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
 _BRACKETED = re.compile(r".*?\[(.+)\]\s*")
 _FEWEST = 2
+_LONGEST_CODE = 3
+"""Letters of a header up to which it may be the code of a question, and of no rater."""
+
 _SURVEYS = {
     "response_id": ("start_date", "finished"),
     "respondent_id": ("collector_id",),
@@ -74,6 +79,9 @@ def reading_of_person_rows(
     is_grid = not ids and all(map(_BRACKETED.fullmatch, headers))
     person, by_name = _person(ids, table.columns, choices, is_numbered=is_numbered)
     names_item = any(map(_names_item, ids))
+    kinds = [who(header) for header in headers if len(header) > _LONGEST_CODE]
+    if not by_name and (Who.HUMAN in kinds or Who.JUDGE in kinds):
+        return None  # columns of raters
     if not by_name and share_of_people(headers) == 1 and (names_item or not headers[0].isdigit()):
         return None
     if person is None:

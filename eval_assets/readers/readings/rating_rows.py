@@ -247,6 +247,8 @@ def _rater_score(column: CodedColumn) -> float:
     """Return how likely a column names raters, by its name and by those in it."""
     is_judge = holds_judges(column.name)
     people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
+    # Ids such as p1 may be those of prompts.
+    is_named = column.origin or any(is_first_name(n) or names_model(n) for n in column.values[:50])
     return float(
         4 * column.may_be(Role.RATER)
         + 2 * (column.origin in (Origin.FILE, Origin.SHEET))
@@ -257,7 +259,7 @@ def _rater_score(column: CodedColumn) -> float:
         - 2 * (column.may_be(Role.SYSTEM) and not (is_judge or holds_raters(column)))
         - 1.5 * column.may_be(Role.TURN)
         - 2 * column.may_be(Role.RUN)
-        - 1.5 * (column.may_be(Role.ITEM) and not column.may_be(Role.RATER))
+        - (1.5 if is_named else 2.5) * (column.may_be(Role.ITEM) and not column.may_be(Role.RATER))
         - 3 * column.may_be(Role.TEXT)
     )
 
@@ -676,7 +678,7 @@ class _RatingRows:
         ]
         is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
         is_only_rating &= len(varied) < 2
-        are_scores = all(of.who is Who.JUDGE for of in peers)
+        are_scores = all(of.who is Who.JUDGE and not is_rating_word(of.name) for of in peers)
         is_score = column.who is Who.JUDGE and not are_scores
         is_of_item = is_constant and (is_score or (per_item > _REPEATED and not is_only_rating))
         is_like_peer = any({*column.values} == {*of.values} for of in peers if of.n_distinct > 2)

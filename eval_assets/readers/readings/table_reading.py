@@ -53,7 +53,7 @@ _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 
 
-MODELS = ("model", "modell", "modele", "modelo", "bot", "system")
+MODELS = ("model", "modell", "modele", "modelo", "modello", "bot", "system")
 """Headers of a model's ratings, where people's stand beside them."""
 
 ATTRIBUTE = "an attribute"
@@ -327,15 +327,16 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
     return usable, not_read
 
 
-_COMPARES = re.compile(r"correct|match|agree|same|equal|differ|conflict")
+_COMPARES = re.compile(r"correct|match|agree|same|equal|differ|conflict|=")
 
 
 def _comparisons(table: CodedTable, choices: Choices) -> dict[str, str]:
     """Return the reason for columns that say whether two others are equal, as Correct? may."""
     reasons = {}
     for column in table.columns:
-        may_compare = column.n_distinct == 2 and _COMPARES.search(plain(column.name))
-        if not may_compare or choices.takes(column) or column.who in (Who.HUMAN, Who.JUDGE):
+        is_of_rater = column.who in (Who.HUMAN, Who.JUDGE) and "=" not in column.name
+        may_compare = column.n_distinct == 2 and _COMPARES.search(column.name.casefold())
+        if not may_compare or choices.takes(column) or is_of_rater:
             continue
         rated = [of for of in table.columns if of is not column and of.can_rate]
         for of, peer in combinations(rated, 2):

@@ -326,6 +326,45 @@ SHEETS = {
         {"anna"},
         {"gpt-4o"},
     ),
+    "outcomes.csv": (
+        sheet(
+            "id,user_input,expert_outcome,model_outcome",
+            [f"show {n}" for n in range(N)],
+            *words("bad", "good", ANNA, JUDGE),
+        ),
+        {"expert_outcome"},
+        {"model_outcome"},
+    ),
+    "labels.csv": (
+        sheet("span,label,human_label", *words("incorrect", "correct", JUDGE, ANNA)),
+        {"human_label"},
+        {"label"},
+    ),
+    "single.csv": (
+        sheet(
+            "Prompt ID,Reviewer,Verdict,Judge verdict",
+            turns("Ana", "Luis"),
+            *words("bad", "good", ANNA, JUDGE),
+        ),
+        {"Ana", "Luis"},
+        {"Judge verdict"},
+    ),
+    "equal.csv": (
+        sheet(
+            "Item,Rater 1,Rater 2,LLM,LLM = R1?",
+            ANNA,
+            BEN,
+            JUDGE,
+            ["NY"[a == j] for a, j in zip(ANNA, JUDGE, strict=True)],
+        ),
+        {"Rater 1", "Rater 2"},
+        {"LLM"},
+    ),
+    "prompts.csv": (
+        sheet("id,prompt,human", [f"p{n // 2}" for n in range(N)], ANNA),
+        {"human"},
+        set(),
+    ),
     "events.jsonl": (
         "".join(f"{json.dumps(event)}\n" for event in EVENTS),
         {"u_anna", "u_ben"},
