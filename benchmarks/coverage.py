@@ -176,7 +176,6 @@ def figures(setting: Setting, answers: Answers, *, grouped: bool) -> dict[str, I
         "Gwet's AC1": humans.gwet_ac1,
         "A^HH, two questions": overall.a_hh,
         "alpha, two questions pooled": overall.alpha,
-        "alpha within questions": overall.alpha_within,
         "difference of alpha, paired": gap,
         "A^HA": judge.a_ha,
         "kappa": judge.kappa,
