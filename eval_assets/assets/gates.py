@@ -14,7 +14,6 @@ from eval_assets.assets.checks import certificates_valid
 from eval_assets.assets.metadata import (
     figures_as_metadata,
     list_as_metadata,
-    plot_as_metadata,
     without_blanks,
 )
 from eval_assets.assets.recipes import EvaluationTarget, Recipe, check_step
@@ -22,7 +21,6 @@ from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.assets.stored_screen import gate_steps
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.shown.gates import gates_plot
 from eval_assets.store.gates import (
     measured_agreement,
     stored_gate_outcomes,
@@ -195,7 +193,6 @@ def _result(
             {
                 "state": outcome.state.word,
                 **_figures(outcome.overall),
-                "picture": plot_as_metadata(gates_plot(outcome)),
                 "questions": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
                 "reasons": list_as_metadata(reasons),
                 "figures": figures_as_metadata(measured, ["question_id", *_EXPLAINING]),

@@ -1,6 +1,5 @@
-"""Metadata of assets: tables, lists and pictures of a page in the UI, as Markdown."""
+"""Metadata of assets: tables and lists of a page in the UI, as Markdown."""
 
-import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,9 +8,8 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.figures import FigureRecord
-from eval_assets.shown.blocks import Column, Plot, Table, text_cell
+from eval_assets.shown.blocks import Column, Table, text_cell
 from eval_assets.shown.markdown import table_markdown
-from eval_assets.shown.pictures import plot_image
 from eval_assets.shown.records import figures_table
 
 Metadata = Mapping[str, Any]
@@ -65,12 +63,6 @@ def list_as_metadata(lines: Iterable[str]) -> dg.MarkdownMetadataValue | None:
     """Return a list of Markdown texts; None without any."""
     text = "\n".join(f"- {line}" for line in lines)
     return dg.MetadataValue.md(text) if text else None
-
-
-def plot_as_metadata(plot: Plot) -> dg.MarkdownMetadataValue:
-    """Return a plot as an image."""
-    data = base64.b64encode(plot_image(plot).encode()).decode()
-    return dg.MetadataValue.md(f"![plot](data:image/svg+xml;base64,{data})")
 
 
 def _is_number(value: object) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -72,7 +71,7 @@ def certificates(
 
     evaluation, path = read_evaluation(data), resolve_database(data, database)
     if not path.exists():
-        _no_results(data, evaluation)
+        nothing_measured(data)
         if require is not None:
             return CANNOT_TELL
         if as_json:
@@ -125,7 +124,7 @@ def verify(
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     if not path.exists():
-        _no_results(data, evaluation)
+        nothing_measured(data)
         return CANNOT_TELL
     with (
         connect(path, folder=data, is_reading=True) as connection,
@@ -145,27 +144,6 @@ def verify(
         click.echo(f"There is no certificate in {data / 'out' / 'certificates'}.")
     verdicts = {verdict for of in problems.values() for verdict in of.values()}
     return Verdict.worst(verdicts).exit_code if verdicts else DONE
-
-
-def _no_results(data: Path, evaluation: Evaluation) -> None:
-    """Print the next command, and the number of evaluations that the ledger has."""
-    from eval_assets.store.ledger.engine import ledger_file
-    from eval_assets.store.ledger.histories import JudgeLedger
-    from eval_assets.wording import counted
-
-    nothing_measured(data)
-    file = ledger_file(data, os.environ.get("EVAL_LEDGER"))
-    if file is not None and not file.exists():
-        return
-    with ledger_of(data, evaluation, is_reading=True) as ledger:
-        judges = JudgeLedger(ledger)
-        n_readings = sum(len(judges.evaluations(question.id)) for question in evaluation.rubric)
-    if n_readings:
-        click.echo(
-            f"The ledger has {counted(n_readings, 'evaluation')} of held-out tests: the run shows "
-            "the verdicts again, and reads no test twice.",
-            err=True,
-        )
 
 
 def _required(

@@ -7,12 +7,10 @@ import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain
-from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.assets.stored_screen import gate_steps, stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json, print_table
@@ -37,7 +35,6 @@ from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, figures_table, huma
 from eval_assets.shown.stored import wordings_table
 from eval_assets.shown.terminal import screen_lines, wrapped
 from eval_assets.store.connection import connect
-from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
     measured_agreement,
@@ -236,7 +233,6 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                     if verbose:
                         _print_measured(connection, outcomes, stale=stale)
                         print_certificates(certificates, connection)
-                        _print_disagreement(connection, evaluation, outcomes)
                     screen = stored_screen(
                         connection, evaluation, outcomes=outcomes, certificates=certificates
                     )
@@ -322,23 +318,6 @@ def _until_the_reader_ends() -> Iterator[None]:
         from eval_assets.assets.terminal import discard_output  # it loads Dagster
 
         discard_output(sys.stdout)
-
-
-def _print_disagreement(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
-) -> None:
-    """Print where raters disagree on the questions below a minimum of their gates."""
-    of_people = [of for of in outcomes if of.gate in HUMAN_GATES and not of.unusable]
-    failing = {of.question_id for outcome in of_people for of in outcome.failing if of.n_units}
-    below = [question for question in evaluation.rubric if question.id in failing]
-    if not below:
-        return
-    click.echo("Where raters disagree")
-    for question in below:
-        click.echo(f"{question.id}: {diagnosis(connection, question).summary()}.")
-    folder = quote(str(evaluation.folder))
-    click.echo(f"Examples: eval-assets why {below[0].id} --data {folder}")
-    click.echo(f"A new wording: eval-assets rubric draft {below[0].id} --data {folder}\n")
 
 
 def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:

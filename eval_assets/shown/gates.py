@@ -7,9 +7,8 @@ from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunab
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.bands import FEWEST_GROUPS
 from eval_assets.catalogue import Statistic
-from eval_assets.shown.blocks import Cell, Column, Plot, Table, text_cell, verdict_cell
+from eval_assets.shown.blocks import Cell, Column, Table, text_cell, verdict_cell
 from eval_assets.shown.records import ALL_QUESTIONS
-from eval_assets.shown.rows import Mark, Row, agreement_axis
 from eval_assets.verdicts import GateResult, Verdict
 from eval_assets.wording import (
     count_text,
@@ -109,29 +108,6 @@ def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
                 yield f"{subject}: {of.reason}."
         if outcome.severity == "warn" and not outcome.passed:
             yield f"{outcome.gate} is declared to warn only, so it holds nothing back."
-
-
-def gates_plot(outcome: GateOutcome) -> Plot:
-    """Return the figures of a gate with their minimum."""
-    mark = Mark.JUDGE if GATES[outcome.gate].raters == "judge" else Mark.PEOPLE
-    highest = GATES[outcome.gate].statistic.highest
-    minimum = outcome.overall.minimum / highest
-    rows = tuple(
-        Row(
-            of.question_id or ALL_QUESTIONS,
-            of.value / highest,
-            _value_cell(of).text,
-            mark,
-            low=of.low / highest,
-            high=of.high / highest,
-            minimum=minimum,
-            verdict=of.state,
-        )
-        for of in figures_of(outcome)
-        if not math.isnan(of.value)
-    )
-    axis = agreement_axis(rows, minimum=minimum, minimum_text=_minimum(outcome.overall))
-    return Plot(GATES[outcome.gate].title, axis, rows)
 
 
 def plan_table(outcomes: Sequence[GateOutcome]) -> Table:

@@ -504,18 +504,6 @@ def _wordings(source: StoredFigures) -> Section | None:
     versions = source.rubric_versions
     if not versions:
         return None
-    minimum = source.evaluation.gates["human_alpha"].minimum
-    rows = tuple(
-        Row(
-            f"{of.question_id} {of.rubric_version}",
-            of.alpha.value,
-            figure_text(of.alpha.value, limits=[minimum]),
-            low=of.alpha.low,
-            high=of.alpha.high,
-        )
-        for of in versions
-    )
-    axis = agreement_axis(rows, minimum=minimum, minimum_text=limit_text(minimum))
     latest: dict[str, RubricVersionFigures] = {of.question_id: of for of in versions}
     findings = []
     for name, change in ((k, of.alpha_change) for k, of in latest.items() if of.previous_version):
@@ -526,9 +514,8 @@ def _wordings(source: StoredFigures) -> Section | None:
         "The newest wording with labels counts. A change compares responses that are new under a "
         "wording with those of the wording before."
     )
-    plot = Plot("Krippendorff's alpha by wording", axis, rows)
     finding = "; ".join(findings) or counted(len(versions), "wording")
-    contents = (plot, wordings_table(versions), Texts((note,)))
+    contents = (wordings_table(versions), Texts((note,)))
     return Section("wordings", "Wordings of a question", finding, contents)
 
 

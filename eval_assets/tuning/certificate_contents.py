@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import combinations
 
 import numpy as np
 
@@ -38,7 +37,7 @@ from eval_assets.tuning.partial_automation import part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.verdicts_of_test import PARTIAL, Candidate, Verdicts, verdict_row
 from eval_assets.tuning.versions import fingerprints_of
-from eval_assets.wording import counted, listed, or_none
+from eval_assets.wording import listed, or_none
 
 VALID_DAYS = 180
 """Models behind a fixed name change without notice: a choice."""
@@ -132,7 +131,7 @@ def question_certificate(
         human_agreement=dict(background.human_agreement),
         metrics=certificate_metrics(units.part("train"), test, scores[is_test], biases),
         cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
-        limits=tuple(_limits(favoured, test, scores[is_test])),
+        limits=tuple(_limits(favoured)),
         cautions=tuple(_cautions(verdicts, test, background)),
         evidence=fingerprints_of(
             version,
@@ -175,32 +174,14 @@ def _summary(
     )
 
 
-def _limits(favoured: Mapping[str, float], test: RatedUnits, scores: Floats) -> Iterator[str]:
-    """Yield a sentence for each model that the judge favours, and both rankings on the test."""
+def _limits(favoured: Mapping[str, float]) -> Iterator[str]:
+    """Yield a sentence for each model that the judge favours."""
     for name, relative in sorted(favoured.items()):
         word = "higher" if relative > 0 else "lower"
         yield (
             f"Do not rank {name} with it: at equal quality its scores are {abs(relative):.2f} "
             f"points {word} than those of other models."
         )
-    if not favoured:
-        return
-    names = sorted(set(test.models.tolist()))
-    people, judge = (
-        [float(values[test.models == name].mean()) for name in names]
-        for values in (np.nanmean(test.ratings, axis=1), scores)
-    )
-    pairs = list(combinations(range(len(names)), 2))
-    n_swapped = sum((people[i] - people[j]) * (judge[i] - judge[j]) < 0 for i, j in pairs)
-    by_people, by_judge = (
-        ", ".join(names[k] for k in sorted(range(len(names)), key=lambda k: -means[k]))
-        for means in (people, judge)
-    )
-    if not n_swapped:
-        yield f"On the test it ranks the models as people do: {by_people}."
-        return
-    swapped = f"{n_swapped} of {counted(len(pairs), 'pair')} of models"
-    yield f"On the test it swaps {swapped}: it ranks {by_judge}, and people {by_people}."
 
 
 def _biases(test: RatedUnits, scores: Floats) -> dict[str, ValueBias]:

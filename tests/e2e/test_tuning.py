@@ -916,7 +916,6 @@ def test_commands_say_what_to_run_once_the_results_are_deleted(planted: Evaluate
         result = called(planted, certificates_command, *arguments)
         assert result.return_value == (4 if arguments else 0)
         assert "There are no results. Run: eval-assets run" in result.stderr
-        assert "The ledger has 1 evaluation of held-out tests" in result.stderr
     gates = planted.call("gates")
     assert gates.returncode == 3
     assert "There are no results. Run: eval-assets run" in gates.stderr

@@ -1,7 +1,6 @@
 """Gates in words: the answer first, and the state of each figure by its interval."""
 
 import math
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -9,17 +8,14 @@ from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.shown.gates import (
     gates_answer,
     gates_notes,
-    gates_plot,
     gates_table,
     plan_answer,
     plan_table,
 )
 from eval_assets.shown.next_step import gate_step
-from eval_assets.shown.pictures import plot_image
 from tests.unit.cases import JUDGES, QUESTIONS, Case, Measured
 
 CLARITY, SAFE = QUESTIONS
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.parametrize(
@@ -53,22 +49,6 @@ def test_a_figure_has_the_state_of_its_interval() -> None:
     assert states["human_a_hh", "clarity"] == "NEED MORE DATA"
     assert states["human_alpha", "clarity"] == "FAIL"
     assert states["human_alpha", "safe"] == "PASS"
-
-
-def test_picture_of_a_gate_has_its_minimum_and_a_bar_for_each_figure() -> None:
-    case = Case(measured=(Measured(CLARITY, alpha=0.9), Measured(SAFE, alpha=0.2)))
-    [outcome] = [of for of in case.data().gates if of.gate == "human_alpha"]
-    image = ET.fromstring(plot_image(gates_plot(outcome)))  # noqa: S314 - our own image
-
-    texts = [text.text for text in image.iter(f"{SVG}text")]
-    lines = list(image.iter(f"{SVG}line"))
-    [minimum] = [float(line.attrib["x1"]) for line in lines if line.get("class") == "minimum"]
-    bars = [line for line in lines if line.get("class") == "interval"]
-    assert texts[0] == "needs 0.667"
-    assert {"clarity", "safe"} <= {*texts}
-    assert len(bars) == 3
-    clarity, safe = bars[-2:]
-    assert float(safe.attrib["x2"]) < minimum < float(clarity.attrib["x1"])
 
 
 def test_a_gate_that_is_open_but_not_settled_says_both() -> None:
