@@ -10,10 +10,8 @@ import numpy.typing as npt
 
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from eval_assets.stats import (
-    Alpha,
     Interval,
     agreement_profile,
-    difference_interval,
     judge_human_profile,
     overall_profile,
 )
@@ -157,14 +155,6 @@ def figures(setting: Setting, answers: Answers, *, grouped: bool) -> dict[str, I
     overall = overall_profile(
         [(answers.ratings, scale), (answers.stricter, scale)], confidence=0.95, groups=groups
     )
-    gap = difference_interval(
-        answers.ratings,
-        answers.stricter,
-        Alpha(level),
-        paired=True,
-        confidence=0.95,
-        groups=groups,
-    )
     judge = judge_human_profile(
         answers.ratings, answers.judge, scale=scale, level=level, confidence=0.95, groups=groups
     )
@@ -176,7 +166,6 @@ def figures(setting: Setting, answers: Answers, *, grouped: bool) -> dict[str, I
         "Gwet's AC1": humans.gwet_ac1,
         "A^HH, two questions": overall.a_hh,
         "alpha, two questions pooled": overall.alpha,
-        "difference of alpha, paired": gap,
         "A^HA": judge.a_ha,
         "kappa": judge.kappa,
         "weighted kappa": judge.weighted_kappa,

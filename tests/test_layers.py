@@ -317,7 +317,7 @@ intervals = [
     stats.bootstrap_interval(
         ratings, np.mean, n_resamples=50, rng=np.random.default_rng(1), **kept
     ),
-    stats.difference_interval(ratings, ratings, stats.Alpha("ordinal"), paired=True, **kept),
+    stats.coefficient_interval(ratings, stats.Alpha("ordinal"), **kept),
 ]
 print(len(profiles), len(intervals), stats.wilcoxon_signed_rank(*ratings.T[:2]) <= 1)
 """

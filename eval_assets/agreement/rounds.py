@@ -1,24 +1,26 @@
 """Agreement by wording of a question, and which round of labelling decides."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.gates.evidence import alpha_levels
-from eval_assets.agreement.ratings import LongRatings
+from eval_assets.agreement.ratings import Integers, LongRatings
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import RubricVersionFigures
 from eval_assets.stats import (
     Alpha,
+    Coefficient,
     HumanAgreement,
+    Interval,
     coefficient_interval,
-    difference_interval,
 )
+from eval_assets.stats.intervals import less
 
 _SELECTED = 2.58
 """Standard deviations by which relabelled responses must have had more disagreement: p of .005,
@@ -54,13 +56,9 @@ def measure_rewordings(
     for question in evaluation.rubric:
         versions = sorted(reworded.versions.get(question.id, {}).items())
         coefficients = HumanAgreement(question.scale), Alpha(levels[question.id])
+        before: list[Interval] = []
         for index, (number, ratings) in enumerate(versions if len(versions) > 1 else ()):
-            a_hh, alpha = (
-                coefficient_interval(
-                    ratings.matrix(), coefficient, confidence=CONFIDENCE, groups=ratings.group
-                )
-                for coefficient in coefficients
-            )
+            a_hh, alpha = of_version = _intervals(ratings.matrix(), coefficients, ratings.group)
             row = RubricVersionFigures(
                 question_id=question.id,
                 rubric_version=number,
@@ -77,22 +75,13 @@ def measure_rewordings(
                 data_version=data_version,
             )
             if index:
-                before, texts = versions[index - 1][1], reworded.texts
+                texts = reworded.texts
                 rated = np.concatenate([earlier.unit for _, earlier in versions[:index]])
                 is_new = ~np.isin(texts, texts[rated])
                 new = ratings.matrix()[is_new]
-                a_hh, alpha = (
-                    difference_interval(
-                        new,
-                        before.matrix(),
-                        coefficient,
-                        paired=False,
-                        confidence=CONFIDENCE,
-                        groups=ratings.group[is_new],
-                        groups_b=before.group,
-                    )
-                    for coefficient in coefficients
-                )
+                of_new = _intervals(new, coefficients, ratings.group[is_new])
+                # Of other responses, so without correlation.
+                a_hh, alpha = (less(*pair, np.eye(2)) for pair in zip(of_new, before, strict=True))
                 row = replace(
                     row,
                     n_new=int(_is_rated_twice(new).sum()),
@@ -104,7 +93,17 @@ def measure_rewordings(
             if any((question.id, of) in reworded.rescaled for of in (number, row.previous_version)):
                 row = replace(row, a_hh_change=UNDEFINED_FIGURE)
             rows.append(row)
+            before = of_version
     return tuple(rows)
+
+
+def _intervals(
+    ratings: NDArray[np.float64], coefficients: Iterable[Coefficient], groups: Integers
+) -> list[Interval]:
+    return [
+        coefficient_interval(ratings, of, confidence=CONFIDENCE, groups=groups)
+        for of in coefficients
+    ]
 
 
 def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:

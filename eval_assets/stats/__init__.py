@@ -43,7 +43,7 @@ _MODULES = {
     "association": ("Correlation kendall_tau_b pearson spearman wilcoxon_signed_rank"),
     "beside_people": "NonInferiority non_inferiority partial_non_inferiority",
     "corrected_means": "prediction_powered_difference prediction_powered_mean rogan_gladen",
-    "intervals": "Interval coefficient_interval difference_interval",
+    "intervals": "Interval coefficient_interval",
     "judge_pairs": (
         "AlternativeAnnotatorTest alternative_annotator_test judge_human_agreement repeated_rater"
     ),

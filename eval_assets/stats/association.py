@@ -106,7 +106,7 @@ def kendall_tau_b(a: Column, b: Column) -> float:
 
 @dataclass(frozen=True)
 class Correlation:
-    """A correlation of two columns, for `coefficient_interval` and `difference_interval`.
+    """A correlation of two columns, for `coefficient_interval`.
 
     Attributes:
         kind: "pearson", "spearman" or "kendall".

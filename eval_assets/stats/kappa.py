@@ -55,7 +55,7 @@ def cohen_kappa(a: Column, b: Column, *, weights: KappaWeights | None) -> float:
 
 @dataclass(frozen=True)
 class CohenKappa:
-    """Cohen's kappa of two columns, for `coefficient_interval` and `difference_interval`.
+    """Cohen's kappa of two columns, for `coefficient_interval`.
 
     Attributes:
         weights: As in `cohen_kappa`.

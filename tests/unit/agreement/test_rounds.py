@@ -16,7 +16,8 @@ from eval_assets.agreement.rounds import (
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
-from eval_assets.stats import Alpha, difference_interval, human_agreement, krippendorff_alpha
+from eval_assets.stats import Alpha, coefficient_interval, human_agreement, krippendorff_alpha
+from eval_assets.stats.intervals import less
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 DEPTH = RubricQuestion("depth", "Is it deep?", LIKERT5, "ordinal")
@@ -84,9 +85,10 @@ def test_new_responses_are_compared_with_those_of_the_wording_before() -> None:
         RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"
     )
 
-    expected = difference_interval(
-        CLOSE * 2, APART * 2, Alpha("ordinal"), paired=False, confidence=0.95
+    close, apart = (
+        coefficient_interval(of * 2, Alpha("ordinal"), confidence=0.95) for of in (CLOSE, APART)
     )
+    expected = less(close, apart, np.eye(2))
     assert (second.alpha_change.low, second.alpha_change.value, second.alpha_change.high) == (
         pytest.approx((expected.low, expected.value, expected.high))
     )

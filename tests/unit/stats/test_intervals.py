@@ -22,14 +22,13 @@ from eval_assets.stats import (
     bootstrap_interval,
     coefficient_interval,
     cohen_kappa,
-    difference_interval,
     kendall_tau_b,
     krippendorff_alpha,
     pearson,
     spearman,
 )
 from eval_assets.stats import _units as units_module
-from eval_assets.stats.intervals import Interval
+from eval_assets.stats.intervals import Interval, less
 
 Floats = npt.NDArray[np.float64]
 
@@ -404,48 +403,11 @@ def rated(n_units: int, *, seed: int, noise: float) -> Floats:
     return ratings
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("groups", [None, np.arange(240) // 3])
-def test_what_paired_units_have_in_common_cancels_out(groups: npt.NDArray[np.int64] | None) -> None:
-    a, b = rated(240, seed=1, noise=0.5), rated(240, seed=2, noise=1.0)
-
-    def difference(rows: Floats) -> float:
-        of_a = krippendorff_alpha(rows[:, :3], level="ordinal")
-        return of_a - krippendorff_alpha(rows[:, 3:], level="ordinal")
-
-    expected = bootstrap_interval(
-        np.hstack([a, b]),
-        difference,
-        confidence=0.95,
-        n_resamples=1000,
-        rng=np.random.default_rng(1),
-        groups=groups,
-    )
-    actual = difference_interval(
-        a, b, Alpha("ordinal"), paired=True, confidence=0.95, groups=groups
-    )
-    width = expected.high - expected.low
-    assert actual.value == pytest.approx(expected.value)
-    assert actual.low == pytest.approx(expected.low, abs=0.15 * width)
-    assert actual.high == pytest.approx(expected.high, abs=0.15 * width)
-    n_ratings = [np.count_nonzero(~np.isnan(side), axis=1) for side in (a, b)]
-    assert actual.n_units == int(((n_ratings[0] > 1) | (n_ratings[1] > 1)).sum())
-    assert actual.n_groups == (actual.n_units if groups is None else 80)
-
-
-def test_ratings_do_not_differ_from_themselves() -> None:
-    a = rated(60, seed=1, noise=0.8)
-    result = difference_interval(a, a, Alpha("interval"), paired=True, confidence=0.95)
-    apart = difference_interval(a, a, Alpha("interval"), paired=False, confidence=0.95)
-    assert result.low <= result.value == 0 <= result.high
-    assert result.high - result.low < (apart.high - apart.low) / 3
-
-
 def test_independent_units_add_their_variances() -> None:
     a, b = rated(150, seed=1, noise=0.5), rated(100, seed=2, noise=1.0)
     agreement = HumanAgreement(LIKERT5)
-    result = difference_interval(a, b, agreement, paired=False, confidence=0.95)
     one, other = (coefficient_interval(x, agreement, confidence=0.95) for x in (a, b))
+    result = less(one, other, np.eye(2))
     assert result.value == one.value - other.value
     assert result.low == pytest.approx(
         result.value - math.hypot(one.value - one.low, other.high - other.value)
@@ -454,68 +416,23 @@ def test_independent_units_add_their_variances() -> None:
         result.value + math.hypot(one.high - one.value, other.value - other.low)
     )
     assert result.low > 0
-    assert result.n_units == one.n_units + other.n_units
-
-
-def test_the_groups_of_each_side_are_its_own() -> None:
-    a, b = rated(120, seed=1, noise=0.5), rated(90, seed=2, noise=1.0)
-    result = difference_interval(
-        a,
-        b,
-        Alpha("ordinal"),
-        paired=False,
-        confidence=0.95,
-        groups=np.arange(120) // 4,
-        groups_b=np.arange(90) // 3,
-    )
-    assert result.n_groups == 60
 
 
 def test_two_sides_that_agree_perfectly_may_still_differ() -> None:
-    same = [[1, 1], [2, 2]] * 5
-    result = difference_interval(same, same, HumanAgreement(LIKERT5), paired=False, confidence=0.95)
+    same = coefficient_interval([[1, 1], [2, 2]] * 5, HumanAgreement(LIKERT5), confidence=0.95)
+    result = less(same, same, np.eye(2))
     assert result.value == 0
     assert (result.low, result.high) == pytest.approx((0.025**0.1 - 1, 1 - 0.025**0.1))
 
 
-def test_two_questions_may_have_scales_of_their_own() -> None:
-    result = difference_interval(
-        [[1, 5], [3, 3]],
-        [[0, 1], [0, 1]],
-        HumanAgreement(LIKERT5),
-        coefficient_b=HumanAgreement(BINARY),
-        paired=True,
-        confidence=0.9,
-    )
-    assert result.value == 0.5
-
-
-@pytest.mark.parametrize("coefficient", [FleissKappa(), GwetAC(None), Alpha("ordinal")], ids=str)
-def test_units_that_one_side_lacks_count_for_the_other(coefficient: Coefficient) -> None:
-    a = rated(12, seed=1, noise=0.7)
-    b = np.full_like(a, NAN)
-    b[:5] = rated(5, seed=2, noise=0.7)
-    result = difference_interval(a, b, coefficient, paired=True, confidence=0.95)
-    assert result.low < result.value < result.high
-    assert result.n_units == int((np.count_nonzero(~np.isnan(a), axis=1) > 1).sum())
-
-
 def test_a_side_without_an_interval_leaves_none_to_the_difference() -> None:
-    result = difference_interval(
-        [[1, 1], [1, 1]], [[1, 2], [2, 2]], Alpha("nominal"), paired=False, confidence=0.95
+    one, other = (
+        coefficient_interval(ratings, Alpha("nominal"), confidence=0.95)
+        for ratings in ([[1, 1], [1, 1]], [[1, 2], [2, 2]])
     )
+    result = less(one, other, np.eye(2))
     assert result.method is None
     assert np.isnan([result.value, result.low, result.high]).all()
-
-
-def test_paired_ratings_of_different_units_are_refused() -> None:
-    with pytest.raises(ValueError, match="must have the same units, got 1 and 2"):
-        difference_interval(
-            [[1, 1]], [[1, 1], [2, 2]], PairwiseAgreement(0), paired=True, confidence=0.95
-        )
-    patterns = RatingPatterns.from_matrix([[1, 1], [1, 2]])
-    with pytest.raises(TypeError, match="patterns forget which unit is which"):
-        difference_interval(patterns, patterns, Alpha("nominal"), paired=True, confidence=0.95)
 
 
 def test_an_interval_is_scaled_and_shifted_with_its_value() -> None:
