@@ -558,7 +558,7 @@ class ItemRows:
             self._doubt_judges(reading, people, judges)
             if bare := [c.name for c in _beside_humans([*people, *judges]) if c in judges]:
                 changed = {"rater": tuple(c.name for c in (*people, *judges))}
-                reading.forks.append((f"{listed_briefly(bare)} is a judge", changed))
+                reading.forks.append((_are(bare, "a judge"), changed))
         for of in reading.rated:  # a judge's name that ends in a run
             if of.is_judge and (run := _RUN.fullmatch(of.rater or "")):
                 of.rater, of.run = run[1], run[2]
@@ -580,7 +580,7 @@ class ItemRows:
             names = [c.name for c in judges]
         if names and not any(map(self._chosen, judges)):
             changed = {"rater": (*(c.name for c in people), *names)}
-            reading.forks.append((f"{listed_briefly(names)} is a judge", changed))
+            reading.forks.append((_are(names, "a judge"), changed))
 
     def _models(self) -> list[str]:
         """Return the models that columns of one value call the judge, as all do in its file."""
@@ -807,7 +807,7 @@ class ItemRows:
         reading.rated += map(_judged, programs)
         for columns, role in ((programs, "a judge"), (peers, "no rater")):
             if columns:
-                choice = f"{listed_briefly([column.name for column in columns])} is {role}"
+                choice = _are([column.name for column in columns], role)
                 reading.forks.append((choice, {"rater": names}))
         self.not_read |= {column.name: _NOT_ITS_NAME for column in peers}
 
@@ -912,6 +912,17 @@ def item_columns(
             roles = (Role.ITEM, Role.TURN, Role.SYSTEM)
             return max(keys, key=lambda key: sum(column.may_be(*roles) for column in key))
     return []
+
+
+def _are(names: Sequence[str], role: str) -> str:
+    """Return that names are of a role.
+
+    Examples:
+        >>> _are(["gemma"], "a judge"), _are(["gemma", "claude"], "a judge")
+        ('gemma is a judge', 'gemma, claude are judges')
+    """
+    plural = f"{role.removeprefix('a ')}s"
+    return f"{listed_briefly(names)} {f'is {role}' if len(names) == 1 else f'are {plural}'}"
 
 
 def _beside_humans(columns: Sequence[CodedColumn]) -> list[CodedColumn]:

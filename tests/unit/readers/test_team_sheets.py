@@ -454,7 +454,7 @@ def test_judges_who_may_be_people_are_a_doubt(header: str, tmp_path: Path) -> No
 
     tables = read(tmp_path, "r.csv", sheet(header, *columns))
 
-    assert [doubt.choice.endswith("is a judge") for doubt in tables.doubts] == [True]
+    assert [doubt.choice.endswith("are judges") for doubt in tables.doubts] == [True]
 
 
 def test_mean_of_people_and_a_metric_are_no_ratings(tmp_path: Path) -> None:
