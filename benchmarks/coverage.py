@@ -166,6 +166,7 @@ def figures(setting: Setting, answers: Answers, *, grouped: bool) -> dict[str, I
         "Gwet's AC1": humans.gwet_ac1,
         "A^HH, two questions": overall.a_hh,
         "alpha, two questions pooled": overall.alpha,
+        "alpha within questions": overall.alpha_within,
         "A^HA": judge.a_ha,
         "kappa": judge.kappa,
         "weighted kappa": judge.weighted_kappa,

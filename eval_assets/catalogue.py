@@ -158,6 +158,13 @@ ALPHA = Statistic(
     "agreement beyond chance; ratings may be missing (Krippendorff 2004)",
     limits=ALPHA_LIMITS,
 )
+ALPHA_WITHIN = Statistic(
+    "alpha_within",
+    "Krippendorff's alpha within questions",
+    "overall only: alpha with chance taken within each question, which differences between "
+    "questions do not raise",
+    limits=ALPHA_LIMITS,
+)
 KAPPA = Statistic(
     "kappa",
     "Kappa",

@@ -134,6 +134,7 @@ class HumanFigures(FigureRecord):
     adjacent_agreement: Annotated[Figure, c.ADJACENT_AGREEMENT]
     alpha: Annotated[Figure, c.ALPHA]
     alpha_level: str
+    alpha_within: Annotated[Figure, c.ALPHA_WITHIN]
     kappa: Annotated[Figure, c.KAPPA]
     kappa_kind: str | None
     gwet_ac: Annotated[Figure, c.GWET_AC]
@@ -184,6 +185,7 @@ class JudgeFigures(FigureRecord):
     response_id: str | None
     alpha: Annotated[Figure, c.ALPHA]
     alpha_level: str
+    alpha_within: Annotated[Figure, c.ALPHA_WITHIN]
     n_units: Annotated[int, "with scores of at least two judges"]
     n_groups: _Groups
     n_judges: int

@@ -23,7 +23,7 @@ from eval_assets.agreement.pooled_coefficients import (
 )
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.bands import REPEATED, UNSTABLE, alpha_label, pooled_alpha_label
-from eval_assets.catalogue import CONFIDENCE, Figure
+from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import JudgeFigures, JudgeHumanFigures, LeaveOneJudgeOutFigures, Scope
@@ -75,6 +75,7 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasure
                 response_id=None,
                 alpha=Figure.of(alpha),
                 alpha_level=levels[question.id],
+                alpha_within=UNDEFINED_FIGURE,
                 n_units=alpha.n_units,
                 n_groups=alpha.n_groups,
                 n_judges=len(ratings.raters),
@@ -201,6 +202,7 @@ def _overall(
         response_id=None,
         alpha=Figure.of(profile.alpha),
         alpha_level=level,
+        alpha_within=Figure.of(profile.alpha_within),
         n_units=profile.n_units,
         n_groups=profile.n_groups,
         n_judges=len({judge for _, ratings in pooled for judge in ratings.raters}),

@@ -11,7 +11,7 @@ indicator per class, its components; a question with an order has one component,
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -62,6 +62,8 @@ class OverallProfile(Profile):
             agreement: on an easy and a hard question it is high even if raters agree on neither.
             If the values of a question have no order, the mean over questions with different
             ratings: nominal alpha of those without order, interval alpha of the others.
+        alpha_within: The same with chance taken within each question, which differences between
+            questions do not raise: the mean of the questions' alphas weighted by their spread.
         a_hh_by_chance: Unweighted mean over questions of A^HH to expect by chance.
         n_responses: Responses with two ratings on some question.
         n_groups: Groups of these responses.
@@ -74,6 +76,7 @@ class OverallProfile(Profile):
     exact_agreement: Interval
     adjacent_agreement: Interval
     alpha: Interval
+    alpha_within: Interval
     a_hh_by_chance: float
     n_responses: int
     n_groups: int
@@ -106,7 +109,7 @@ def overall_profile(
             argument is out of range.
 
     References:
-        docs/methods.md, section A^HH, and section Krippendorff's alpha.
+        docs/methods.md, section Alpha within questions, and those of the single figures.
 
     Examples:
         >>> from eval_assets.scale import BINARY, LIKERT5
@@ -140,16 +143,18 @@ def overall_profile(
         _measure(parts, mean_a_hh, MeanShare()),
         _measure(parts, _share_of_pairs(_EXACT), MeanShare()),
         _measure(parts, _share_of_pairs(_NEAR) if has_steps else _undefined, MeanShare()),
-        _measure(parts, _alpha(parts), _spread(parts, n_pairs=n_pairs)),
+        _measure(parts, _alpha(parts), _spread(parts, n_pairs=n_pairs, within=False)),
+        _measure(parts, _alpha_within, _spread(parts, n_pairs=n_pairs, within=True)),
     ]
     units = GroupSums(sums.reshape(len(sums), sums.shape[1] * _N_SUMS), int(rated.sum()), n_groups)
-    a_hh, exact, near, alpha = intervals(measures, units, confidence=confidence)
+    a_hh, exact, near, alpha, within = intervals(measures, units, confidence=confidence)
     by_chance = [part.by_chance for part in parts]
     return OverallProfile(
         a_hh=a_hh,
         exact_agreement=exact,
         adjacent_agreement=near,
         alpha=alpha,
+        alpha_within=within,
         a_hh_by_chance=float(np.mean(by_chance)) if by_chance else float("nan"),
         n_responses=units.n_units,
         n_groups=n_groups,
@@ -303,6 +308,11 @@ def _pooled_alpha(sums: Floats) -> Floats:
     return 1 - defined_ratio(pooled[:, _APART], _by_chance(pooled))
 
 
+def _alpha_within(sums: Floats) -> Floats:
+    """Return interval alpha with the distance by chance taken within each question."""
+    return 1 - defined_ratio(sums[..., _APART].sum(axis=1), _by_chance(sums).sum(axis=1))
+
+
 def _by_chance(sums: Floats) -> Floats:
     """Return each rating's expected distance from others, summed; 0 if all are equal."""
     n_ratings, squares = sums[..., _RATINGS], sums[..., _SQUARES]
@@ -312,7 +322,7 @@ def _by_chance(sums: Floats) -> Floats:
     return by_chance
 
 
-def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int) -> BeyondChance:
+def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> BeyondChance:
     """Return the spread of alpha, by the ratings of all questions pooled.
 
     If the values of a question have no order, it is the mean of the questions' spreads.
@@ -323,8 +333,17 @@ def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int) -> BeyondChance:
     positions = np.concatenate([np.empty(0), *(part.positions for part in parts)])
     values, index = np.unique(positions.round(12), return_inverse=True)
     pooled = sums_by_code(index, marginals, n_codes=len(values))
-    peaked = kurtosis(pooled, values)
-    return BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
+    if not within:
+        peaked = kurtosis(pooled, values)
+        return BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
+    means = [
+        np.full(len(p.positions), p.positions @ p.marginals / p.marginals.sum()) for p in parts
+    ]
+    peaked = kurtosis(marginals, positions - np.concatenate([np.empty(0), *means]))
+    total = max(1.0, float(marginals.sum()))
+    alike = sum(float(p.marginals @ p.marginals / p.marginals.sum()) for p in parts) / total
+    spread = BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
+    return replace(spread, differing=1 - alike)
 
 
 def _spread_of_question(part: _QuestionUnits, *, n_pairs: int) -> BeyondChance:

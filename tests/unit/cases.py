@@ -79,6 +79,7 @@ class Case:
     judges: tuple[Judge, ...] = JUDGES
     gates: dict[GateName, Gate] = field(default_factory=default_gates)
     name: str = "conala"
+    alpha_within: float = math.nan
     a_ha: float = 0.86
     bias: float = 0.31
     model: str = "fern-small"
@@ -137,6 +138,7 @@ class Case:
             adjacent_agreement=_figure(97.5, 2),
             alpha=_figure(sum(m.alpha for m in self.measured) / n, half_width),
             alpha_level="interval",
+            alpha_within=_figure(self.alpha_within, half_width),
             kappa=UNDEFINED_FIGURE,
             kappa_kind=None,
             gwet_ac=UNDEFINED_FIGURE,
@@ -162,6 +164,7 @@ class Case:
                     adjacent_agreement=_figure(m.adjacent, 2),
                     alpha=_figure(m.alpha, m.half_width),
                     alpha_level=m.question.level,
+                    alpha_within=UNDEFINED_FIGURE,
                     kappa=_figure(m.alpha, m.half_width),
                     kappa_kind="fleiss",
                     gwet_ac=_figure(m.alpha, m.half_width),
@@ -185,6 +188,7 @@ class Case:
                 response_id=None,
                 alpha=_figure(alpha, 0.05),
                 alpha_level="interval",
+                alpha_within=UNDEFINED_FIGURE,
                 n_units=80,
                 n_groups=80,
                 n_judges=len(self.judges),

@@ -1,7 +1,6 @@
 """Records of figures: what is measured is stored, and read back as it was."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +42,7 @@ def test_views_have_a_column_and_a_meaning_for_each_statistic(
 
 
 def test_stored_figures_are_read_as_they_were_measured(tmp_path: Path) -> None:
-    rows = Case().humans()
+    rows = Case(alpha_within=0.8).humans()
     with connect(tmp_path / "eval.duckdb") as connection:
         replace_figures(connection, HumanFigures, rows)
         overall, *questions = read_figures(connection, HumanFigures)
@@ -51,18 +50,17 @@ def test_stored_figures_are_read_as_they_were_measured(tmp_path: Path) -> None:
         assert read_figures(connection, HumanFigures, subjects=("a rater's",)) == ()
         assert read_figures(connection, HumanFigures, subjects=()) == ()
 
-    assert (overall.alpha, overall.question_id) == (rows[0].alpha, None)
+    assert (overall.alpha_within, overall.question_id) == (rows[0].alpha_within, None)
     assert not overall.kappa.is_defined
     assert math.isnan(overall.most_frequent_share)
     assert tuple(questions) == rows[1:] == of_questions
 
 
 def test_fingerprint_of_figures_changes_with_a_value_only(tmp_path: Path) -> None:
-    rows = Case().humans()
+    rows = Case(alpha_within=0.8).humans()
     with connect(tmp_path / "eval.duckdb") as connection:
         fingerprints = []
-        other = (replace(rows[0], a_hh_by_chance=0.5), *rows[1:])
-        for figures in (rows, rows[::-1], other):
+        for figures in (rows, rows[::-1], Case(alpha_within=0.7).humans()):
             replace_figures(connection, HumanFigures, figures)
             columns = [column.name for column in columns_of(connection, "human_agreement")]
             fingerprints.append(content_fingerprint(connection, "human_agreement", columns))

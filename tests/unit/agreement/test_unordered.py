@@ -44,7 +44,7 @@ def test_order_of_classes_changes_no_figure_of_humans() -> None:
     ]
 
     for profile in profiles:
-        for name in ("a_hh", "alpha"):
+        for name in ("a_hh", "alpha", "alpha_within"):
             figure, first = getattr(profile, name), getattr(profiles[0], name)
             assert (figure.value, figure.low, figure.high) == pytest.approx(
                 (first.value, first.low, first.high), abs=1e-12
@@ -61,6 +61,7 @@ def test_one_unordered_question_has_its_nominal_alpha_overall() -> None:
     ]
 
     assert profile.alpha.value == pytest.approx(krippendorff_alpha(ratings, level="nominal"))
+    assert profile.alpha_within.value == pytest.approx(profile.alpha.value)
     assert profile.a_hh.value == pytest.approx(np.mean(pairs))
     assert human_agreement(ratings, scale=TONES.scale) == pytest.approx(np.mean(pairs))
 

@@ -116,13 +116,25 @@ def test_one_question_has_the_figures_of_its_own_profile() -> None:
         assert (actual.method, actual.n_units, actual.n_groups) == (
             expected.method, expected.n_units, expected.n_groups,
         )  # fmt: skip
+    assert overall.alpha_within.value == pytest.approx(overall.alpha.value)
+    assert overall.alpha_within.low == pytest.approx(overall.alpha.low)
+    assert overall.alpha_within.high == pytest.approx(overall.alpha.high)
 
 
 def test_two_ratings_agree_as_by_chance() -> None:
     profile = overall_profile([([[1, 5]], LIKERT5)], confidence=0.95)
 
-    assert profile.alpha.value == 0
+    assert profile.alpha.value == profile.alpha_within.value == 0
     assert krippendorff_alpha([[1, 5]], level="interval") == 0
+
+
+def test_perfect_agreement_on_one_question_is_as_uncertain_within_it() -> None:
+    profile = overall_profile(
+        [(np.tile([[1.0], [2.0], [2.0], [4.0], [5.0]], (6, 2)), LIKERT5)], confidence=0.95
+    )
+
+    assert profile.alpha.value == profile.alpha_within.value == 1
+    assert profile.alpha_within.low == pytest.approx(profile.alpha.low)
 
 
 @pytest.mark.parametrize("scale", [LIKERT5, CLASSES], ids=["ordered", "classes"])
@@ -153,7 +165,7 @@ def test_alpha_is_the_mean_over_questions_that_vary_where_one_has_classes() -> N
     assert profile.alpha.low < profile.alpha.value < profile.alpha.high
 
 
-def test_differences_between_questions_pass_for_agreement() -> None:
+def test_differences_between_questions_pass_for_agreement_unless_taken_within() -> None:
     # two raters who know nothing of the responses, but that one question gets 1s and 2s, the other
     # 4s and 5s
     easy, hard = [[1, 2], [2, 1], [1, 1], [2, 2]], [[4, 5], [5, 4], [4, 4], [5, 5]]
@@ -161,6 +173,20 @@ def test_differences_between_questions_pass_for_agreement() -> None:
     # pooled: D_o = 4 x 2 / 16; eight ratings of each kind about means 1.5 and 4.5, all about 3:
     # D_e = 2 x 16 x (16 x 2.5) / (16 x 15) with variance .25 + 2.25 = 2.5
     assert profile.alpha.value == pytest.approx(1 - 0.5 / (2 * 16 * 2.5 / 15))
+    # within: of each question D_o = .5, D_e = 2 x 8 x .25 / 7
+    assert profile.alpha_within.value == pytest.approx(1 - 0.5 / (2 * 8 * 0.25 / 7))
+
+
+def test_alpha_within_questions_is_their_mean_weighted_by_how_far_chance_takes_ratings() -> None:
+    likert, binary = rubric(40, seed=4)
+    profile = profile_of(likert, binary)
+    alphas, weights = [], []
+    for ratings, scale in ((likert, LIKERT5), (binary, BINARY)):
+        paired = ratings[np.count_nonzero(~np.isnan(ratings), axis=1) > 1]
+        values = (paired[~np.isnan(paired)] - scale.low) / (scale.high - scale.low)
+        alphas.append(krippendorff_alpha(ratings, level="interval"))
+        weights.append(len(values) * values.var(ddof=1))
+    assert profile.alpha_within.value == pytest.approx(np.average(alphas, weights=weights))
 
 
 def test_a_question_that_nobody_rated_twice_is_left_out() -> None:
@@ -176,14 +202,16 @@ def test_without_variation_overall_alpha_is_undefined(value: float) -> None:
     assert profile.a_hh.value == 1
     assert profile.a_hh.low == pytest.approx(0.025**0.05)
     assert math.isnan(profile.alpha.value)
+    assert math.isnan(profile.alpha_within.value)
     assert math.isnan(profile.adjacent_agreement.value)
 
 
-def test_questions_that_differ_only_from_each_other_agree() -> None:
+def test_questions_that_differ_only_from_each_other_agree_pooled_and_not_within() -> None:
     profile = overall_profile(
         [([[1, 1], [1, 1]], LIKERT5), ([[5, 5], [5, 5]], LIKERT5)], confidence=0.95
     )
     assert profile.alpha.value == 1
+    assert math.isnan(profile.alpha_within.value)
 
 
 def test_without_ratings_everything_is_undefined() -> None:
@@ -203,3 +231,23 @@ def test_questions_of_different_responses_are_refused() -> None:
 def test_ratings_off_a_questions_scale_are_refused() -> None:
     with pytest.raises(ValueError, match=r"must lie in \[0, 1\], got 0 to 2"):
         profile_of([[1, 2]], [[0, 2]])
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.7], ids=["equal", "unequal"])
+def test_where_on_the_scale_a_question_lies_does_not_change_agreement_within_questions(
+    spread: float,
+) -> None:
+    """Neither the value nor its interval; pooled, the distance between questions counts."""
+    rng = np.random.default_rng(5)
+    ratings = np.repeat(np.arange(12.0)[:, np.newaxis] % 3, 2, axis=1)
+    ratings = np.clip(np.rint(ratings + spread * rng.normal(size=ratings.shape)), 0, 2)
+    scale = Scale(0, 8, tuple(np.arange(9.0)))
+    together, apart = (
+        overall_profile([(ratings, scale), (ratings + shift, scale)], confidence=0.95)
+        for shift in (0, 6)
+    )
+
+    assert apart.alpha_within.value == pytest.approx(together.alpha_within.value)
+    assert apart.alpha_within.low == pytest.approx(together.alpha_within.low)
+    assert apart.alpha_within.high == pytest.approx(together.alpha_within.high)
+    assert apart.alpha.low > together.alpha.low
