@@ -1,7 +1,6 @@
 """The program `eval-assets`: its commands and its exit codes."""
 
 import gc
-import re
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -117,22 +116,10 @@ def main() -> None:
         click.echo("Stopped. What was stored is kept; run again to continue.", err=True)
         code = STOPPED
     except ModuleNotFoundError as error:
-        if error.name not in _extra_modules():
+        if (error.name or "eval_assets").startswith("eval_assets"):
             raise
         click.echo(f"This needs {error.name}. Install eval-assets[run].", err=True)
         code = FAILED
     except (*EXPECTED, ExceptionGroup) as error:
         code = print_failure(error)
     sys.exit(code)
-
-
-def _extra_modules() -> set[str]:
-    """Return the modules of the extra `run`, named like their distributions, but for a `-py`."""
-    from importlib.metadata import requires
-
-    extra = [of for of in requires("eval-assets") or () if of.endswith(_OF_THE_EXTRA)]
-    names = {re.split(r"[^\w-]", of)[0] for of in extra}
-    return {name.removesuffix("-py").replace("-", "_") for name in names}
-
-
-_OF_THE_EXTRA = ("extra == 'run'", 'extra == "run"')

@@ -199,11 +199,6 @@ class Evaluation:
         object.__setattr__(self, "rubric", measured)
 
     @property
-    def asks_models(self) -> bool:
-        """Whether a run sends requests to models."""
-        return bool(self.live_judges or self.generators) or self.executive_summary is not None
-
-    @property
     def month_cap_usd(self) -> float | None:
         """Limit of spending of all runs in a calendar month (UTC); None for no cap."""
         if self.currency.limit_per_month is None:

@@ -18,7 +18,6 @@ from eval_assets.labelling.sessions import (
     Label,
     Session,
     SessionKey,
-    TextHashes,
     Undo,
     Unit,
 )
@@ -338,12 +337,8 @@ class RaterQueue:
         )
 
 
-def label_of(
-    unit: WorkUnit, answer: Answer, *, at: datetime, hashes: TextHashes | None = None
-) -> Label:
+def label_of(unit: WorkUnit, answer: Answer, *, at: datetime) -> Label:
     """Return an answer as a label of its unit; a comparison of sides becomes one of columns.
-
-    `hashes` are those of the texts that the rater saw; None stands for the current texts.
 
     Raises:
         ValueError: If the rating is not on the question's scale.
@@ -356,7 +351,7 @@ def label_of(
         response_id=unit.response.response_id,
         is_repeat=unit.is_repeat,
         labelled_at=at,
-        hashes=hashes or unit.response.hashes(unit.question),
+        hashes=unit.response.hashes(unit.question),
         is_swapped=unit.is_swapped if unit.sides else None,
         **{**answer.answer_fields(), "rating": rating},
     )

@@ -119,7 +119,6 @@ class Plot:
     title: str
     axis: Axis
     rows: tuple[Row, ...]
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -249,8 +248,7 @@ def plot_table(plot: Plot) -> Table:
             cells.append(text_cell("") if row.verdict is None else verdict_cell(row.verdict))
         rows.append(tuple(cells))
     needs = f"Needs {plot.axis.minimum_text}" if plot.axis.minimum_text else ""
-    caption = ". ".join(filter(None, (plot.note.rstrip("."), needs)))
-    return Table(plot.title, tuple(columns), tuple(rows), caption)
+    return Table(plot.title, tuple(columns), tuple(rows), needs)
 
 
 def _distribution_table(block: Distributions) -> Table:

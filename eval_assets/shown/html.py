@@ -47,7 +47,7 @@ def report_page(report: Report) -> str:
         )
         if is_there
     )
-    notes = (*screen.read[1:], *report.notes, "Made by Eval Assets.")
+    notes = (*screen.read[1:], "Made by Eval Assets.")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -179,8 +179,6 @@ def _strip(row: Row, axis: Axis) -> str:
         for name, value in (("chance", axis.chance), ("minimum", axis.minimum))
         if not math.isnan(value)
     ]
-    if not math.isnan(row.reference):
-        parts.append(_tick(row.reference, axis, name="chance", reach=7))
     state = "" if row.is_tested else " estimate"
     if row.has_interval:
         low, high = (_percent(axis.place(end)) for end in (row.low, row.high))
@@ -285,8 +283,7 @@ def _block(block: Block) -> str:  # noqa: PLR0911 - one for each kind
             return table_html(block)
         case Plot():
             title = f"<h3>{escape(block.title)}</h3>" if block.title else ""
-            note = f'<p class="note">{_number(block.note)}</p>' if block.note else ""
-            return f"{title}{axis_plot(block.axis, block.rows)}{note}"
+            return f"{title}{axis_plot(block.axis, block.rows)}"
         case Heats():
             maps = "".join(
                 f'<figure class="heat"><figcaption>{escape(of.name)}</figcaption>'

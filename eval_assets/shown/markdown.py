@@ -46,7 +46,7 @@ def report_markdown(report: Report, *, with_texts: bool = True) -> str:
         parts += ["## Widest disagreements", *_block(screen.disagreements)]
     for section in report.sections:
         parts += section_markdown(section)
-    notes = [*screen.read[1:], *report.notes]
+    notes = [*screen.read[1:]]
     notes += [f"Made {report.made_at:%Y-%m-%d %H:%M %Z} by Eval Assets"] if report.made_at else []
     return "\n\n".join([*parts, escape_markdown(" · ".join(notes))]) + "\n"
 

@@ -24,13 +24,11 @@ class Report:
     Args:
         screen: What the terminal prints as well.
         made_at: When it was made; None for the page of a file.
-        notes: Lines at the end.
     """
 
     screen: Screen
     sections: tuple[Section, ...]
     made_at: datetime | None = None
-    notes: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:

@@ -28,7 +28,6 @@ class Row:
         value: The figure; NaN if undefined.
         text: The figure as text.
         mark: Whose it is.
-        reference: Another value on its row, such as what chance alone gives; NaN for none.
         minimum: Its own minimum, if the axis has none for all rows; NaN for none.
         verdict: Its verdict; None for a figure that decides nothing.
         is_tested: Whether it is of the held-out test, or decides; otherwise it is an estimate.
@@ -41,7 +40,6 @@ class Row:
     mark: Mark = Mark.PEOPLE
     low: float = math.nan
     high: float = math.nan
-    reference: float = math.nan
     minimum: float = math.nan
     verdict: Verdict | None = None
     is_tested: bool = True

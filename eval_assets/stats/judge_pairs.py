@@ -70,13 +70,13 @@ def judge_human_agreement(
     return float(np.mean(1 - np.nansum(distances[rated], axis=1) / n_raters[rated]))
 
 
-def with_judge(ratings: Ratings, judge: Column, *, text: bool = False) -> tuple[Floats, Floats]:
+def with_judge(ratings: Ratings, judge: Column) -> tuple[Floats, Floats]:
     """Return human ratings and a judge's scores as floats, without float noise between them.
 
     Raises:
         ValueError: If the shapes do not fit, or a value is infinite or not a number.
     """
-    human, scores = number_arrays(ratings, judge, name="ratings and scores", text=text)
+    human, scores = number_arrays(ratings, judge, name="ratings and scores")
     human = rating_matrix(human)
     if scores.shape != human.shape[:1]:
         raise ValueError(
