@@ -22,8 +22,8 @@ from eval_assets.stats import wilcoxon_signed_rank
 
 Floats = npt.NDArray[np.float64]
 
-MOST_LOW_PROMPTS = 0.30
-"""Share of prompts with a low kappa above which the judges' prompt needs work."""
+LOW_KAPPA, MOST_LOW_PROMPTS = 0.40, 0.30
+"""A low kappa of a prompt, and share of such prompts above which the judges' prompt needs work."""
 
 SIGNIFICANT, HIGHEST_THRESHOLD = 0.05, 0.9
 
@@ -101,7 +101,7 @@ def measure_pairs(
                 fingerprint=judge_set_fingerprint(
                     {judge: judged.fingerprints[judge] for judge in (item, peer)}
                 ),
-                notes="; ".join(_notes(prompts, (item, peer), limits, p=p, median=median)),
+                notes="; ".join(_notes(prompts, (item, peer), p=p, median=median)),
             )
             first = _judgements(judged, item, peer, prompts, at=at), validation
     filled = [part for part in parts if len(part)]
@@ -215,14 +215,12 @@ def _disagreements(
     return pd.concat(filled, ignore_index=True).drop(columns=["start", "end"])
 
 
-def _notes(
-    prompts: pd.DataFrame, judges: tuple[str, str], limits: DualJudge, *, p: float, median: float
-) -> list[str]:
+def _notes(prompts: pd.DataFrame, judges: tuple[str, str], *, p: float, median: float) -> list[str]:
     notes = []
     several = len(prompts["question_id"].unique()) > 1
     n_all = f"{len(prompts)} {'pairs of prompt and question' if several else 'prompts'}"
     n_undefined = int(prompts["kappa"].isna().sum())
-    n_low = int((prompts["kappa"] < limits.low_kappa).sum())
+    n_low = int((prompts["kappa"] < LOW_KAPPA).sum())
     if (prompts["n_units"] <= 1).all():
         notes.append(
             "there is no mean over prompts, since none has two responses with both scores: use "
@@ -232,7 +230,7 @@ def _notes(
         if n_undefined:
             notes.append(f"{n_undefined} of {n_all} have no kappa and are left out of the mean")
         if n_low > MOST_LOW_PROMPTS * len(prompts):
-            notes.append(f"kappa is below {limits.low_kappa:g} on {n_low} of {n_all}")
+            notes.append(f"kappa is below {LOW_KAPPA:g} on {n_low} of {n_all}")
     if p < SIGNIFICANT and median != 0:
         higher, lower = judges if median > 0 else judges[::-1]
         shown_p = "below 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004 - as papers do

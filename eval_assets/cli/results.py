@@ -46,7 +46,6 @@ from eval_assets.store.ratings import human_ratings
 from eval_assets.store.schema import count_rows, read_rows
 from eval_assets.store.scores import unevaluated_tests, versions_rated_as
 from eval_assets.store.summaries import judge_agreement_objects
-from eval_assets.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -264,11 +263,6 @@ def _print_measured(
     if humans := read_figures(connection, HumanFigures):
         print_table(humans_table(humans))
     notes = [f"{of.question_id}: {of.finding}." for of in stored_findings(connection)]
-    notes += [
-        f"{of['question_id']}: {counted(of['n_responses'], 'response')} had two ratings in an "
-        "earlier round and fewer in the latest, which counts."
-        for of in read_rows(connection, "no_longer_paired", order_by="question_id")
-    ]
     for note in [*notes, stale] if stale else notes:
         click.echo(f"{note}\n")
     if wordings := read_figures(connection, RubricVersionFigures):

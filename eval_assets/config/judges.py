@@ -215,26 +215,16 @@ class DualJudge:
 
     Args:
         kappa: Lowest Cohen's kappa of the pair that passes; a prompt below it is listed.
-        low_kappa: Kappa below which the pair counts as disagreeing on a prompt.
         disagreement: Difference of two scores of a response, on [0, 1], above which it is listed.
         group_disagreement: Mean difference over the responses to a prompt above which it is listed.
         reply: Form of a reply to `eval-assets dual-judge`: `json` with reasons, or a bare `number`,
             for which a model that does not think gets 10 tokens.
-
-    Raises:
-        DeclarationError: If `low_kappa` is above `kappa`.
     """
 
     kappa: Kappa = 0.70
-    low_kappa: Kappa = 0.40
     disagreement: Share = 0.3
     group_disagreement: Share = 0.4
     reply: ReplyForm = "json"
-
-    def __post_init__(self) -> None:
-        if self.low_kappa > self.kappa:
-            message = f"{self.low_kappa:g} is above the kappa of {self.kappa:g}"
-            raise_faults([Fault(("low_kappa",), message, "Use a lower number")])
 
 
 def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
