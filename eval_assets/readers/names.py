@@ -455,7 +455,7 @@ def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
             if len(names) == len(set(names.values())) and share_of_people(set(names.values())) == 1:
                 parts = names
                 break
-    return {header: part for header, part in parts.items() if not part[:1].isdigit()}
+    return {of: parts[of] for of in headers if of in parts and not parts[of][:1].isdigit()}
 
 
 def with_shared_parts(headers: Sequence[str]) -> set[str]:

@@ -539,14 +539,14 @@ def test_the_texts_of_a_sheet_become_the_responses(tmp_path: Path) -> None:
 
 
 def test_a_file_with_two_layouts_names_both(tmp_path: Path) -> None:
-    table = "id,red_anna,red_ben,blue_anna,blue_ben\n" + "".join(
+    table = "id,red_fox,red_hill,blue_fox,blue_hill\n" + "".join(
         f"i{k},{1 + k % 5},{1 + k % 5},{5 - k % 5},{5 - k % 5}\n" for k in range(20)
     )
     (tmp_path / "r.csv").write_text(table)
 
     outcome = CliRunner().invoke(init, [str(tmp_path / "r.csv")], standalone_mode=False)
 
-    assert "; otherwise pass --rater anna,ben.\n" in outcome.output
+    assert "; otherwise pass --rater fox,hill.\n" in outcome.output
 
 
 @pytest.mark.parametrize(
