@@ -467,19 +467,24 @@ def question_among(
             continue
         elif not is_full:
             questions += [column] * (is_named and n_items > 2 * n_values)
-        elif n_items >= n_values and (is_named or _may_be_asked(column)):
+        elif n_items >= n_values and (is_named or _may_be_asked(column, parts)):
             questions.append(column)
     return min(questions, key=lambda c: (not c.may_be(Role.QUESTION), c.n_distinct), default=None)
 
 
-def _may_be_asked(column: CodedColumn) -> bool:
-    """Return whether a part of the item that is not called like one may be what was asked."""
+def _may_be_asked(column: CodedColumn, parts: Sequence[CodedColumn]) -> bool:
+    """Return whether a part of the item that is not called like one may be what was asked.
+
+    What each list below the items calls its parts may be called like an item.
+    """
     is_numbered = len({_NUMBER_AT_END.sub("", value) for value in column.values}) == 1
     # Words in letters without case count as names elsewhere, and may be criteria.
     are_people = all(of.lower() != of.upper() and is_first_name(of) for of in column.values)
     are_names = are_people or any(map(names_model, column.values))
     is_item = bool(column.origin) or column.may_be(Role.ITEM, Role.RATER, Role.GROUP)
     is_item &= share_of_criteria(column.values) <= 0.5  # keys may be criteria
+    above = [of.level for of in parts if of is not column]
+    is_item &= column.level <= max(above) or min(map(len, column.values)) == 1
     is_of_item = column.may_be(Role.SYSTEM) or (column.origin is not Origin.KEY and is_item)
     return column.kind is Kind.WORD and not (is_numbered or are_names or is_of_item)
 

@@ -460,3 +460,16 @@ def test_judges_who_may_be_people_are_a_doubt(header: str, tmp_path: Path) -> No
 def test_mean_of_people_and_a_metric_are_no_ratings(tmp_path: Path) -> None:
     with pytest.raises(ExceptionGroup, match="cannot be read"):
         read(tmp_path, "captions.csv", sheet("id,human_avg,clip_score", ANNA, JUDGE))
+
+
+def test_names_of_criteria_in_a_list_are_questions(tmp_path: Path) -> None:
+    names = ("concise", "grounded")
+    rows = [
+        {"prompt": i, "criteria": [{"name": of, "human": a > 2, "llm": j > 2} for of in names]}
+        for i, a, j in zip(IDS, ANNA, JUDGE, strict=True)
+    ]
+
+    tables = read(tmp_path, "r.json", json.dumps(rows))
+
+    assert {question.id for question in tables.questions} == set(names)
+    assert len(tables.items) == N
