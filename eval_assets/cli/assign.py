@@ -44,6 +44,7 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
     metavar="RATER",
     help="Give the responses that this rater has not labelled yet to the others.",
 )
+@click.option("--per-rater", type=click.IntRange(1), help="Most responses for one rater.")
 @click.option(
     "--stratify",
     multiple=True,
@@ -69,6 +70,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
     overlap: float | None,
     raters_per_response: int | None,
     reassign: str | None,
+    per_rater: int | None,
     stratify: tuple[str, ...],
     equal: bool,
     repeat: float,
@@ -116,6 +118,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
             n_responses=responses or (_SIZES[stage] if stage else None),
             overlap=planned_overlap,
             raters_per_response=raters_per_response or 1,
+            per_rater=per_rater or labelling.per_rater,
             allocation="equal" if equal else "proportional",
             repeat_share=repeat,
             question_id=files.evaluation.rubric[0].names[-1]

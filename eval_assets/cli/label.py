@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +25,19 @@ if TYPE_CHECKING:
     from eval_assets.labelling.sessions import Session
     from eval_assets.labelling.study import Study
 
+_CSV_COLUMNS = (
+    "response_id",
+    "rater_id",
+    "question_id",
+    "round",
+    "rating",
+    "labelled_at",
+    "confidence",
+    "notes",
+    "skipped",
+    "skip_reason",
+)
+
 
 @click.command()
 @data_option
@@ -35,7 +50,14 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Continue the session that --session-id names.")
 @click.option("--export", is_flag=True, help="Print the session that --session-id names.")
 @click.option("--session-id", help="Session to continue or to print.")
-@click.option("--format", type=click.Choice(["json"]), expose_value=False, hidden=True)
+@click.option(
+    "--format",
+    "as_format",
+    type=click.Choice(["json", "csv"]),
+    default="json",
+    show_default=True,
+    help="Form in which --export prints.",
+)
 def label(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
@@ -46,6 +68,7 @@ def label(  # noqa: PLR0913 - one parameter per option
     resume: bool,
     export: bool,
     session_id: str | None,
+    as_format: str,
 ) -> int:
     """Label responses in the terminal, one key an answer.
 
@@ -69,7 +92,7 @@ def label(  # noqa: PLR0913 - one parameter per option
             name = dimension or session.key.question_id
             if _question_id(study, name) != session.key.question_id:
                 raise click.UsageError(f"{session_id} is about {session.key.question_id}.")
-            _print_session(session, dimension=name)
+            _print_session(session, dimension=name, as_format=as_format)
             return DONE
         key = session.key
         rater, dimension, run_id = key.rater_id, key.question_id, key.run_id
@@ -130,10 +153,24 @@ def _one_of(names: Iterable[str]) -> str:
     return f" (one of {listed})" if listed else ""
 
 
-def _print_session(session: Session, *, dimension: str) -> None:
+def _print_session(session: Session, *, dimension: str, as_format: str) -> None:
     from eval_assets.labelling.rater_queue import now
     from eval_assets.labelling.session_files import session_json
     from eval_assets.labelling.sessions import time_text
+    from eval_assets.labelling.sheets import neutralised
 
-    exported = {"exportedAt": time_text(now()), **session_json(session), "dimension": dimension}
-    click.echo(json.dumps(exported, ensure_ascii=False, indent=2))
+    if as_format == "json":
+        exported = {"exportedAt": time_text(now()), **session_json(session), "dimension": dimension}
+        click.echo(json.dumps(exported, ensure_ascii=False, indent=2))
+        return
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(_CSV_COLUMNS)
+    unit_columns = (session.key.rater_id, session.key.question_id, session.key.round)
+    for label in session.labels:
+        if label.is_repeat:
+            continue
+        rating = "" if label.rating is None else f"{label.rating:.15g}"
+        skipped = "true" if label.rating is None else ""
+        answer = (rating, time_text(label.labelled_at), label.confidence, label.notes)
+        row = (label.response_id, *unit_columns, *answer, skipped, label.skip_reason)
+        writer.writerow([neutralised(cell) if isinstance(cell, str) else cell for cell in row])

@@ -1,6 +1,7 @@
 """Declaration of labelling: raters, displayed columns and overlap."""
 
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -38,16 +39,20 @@ class Labelling:
         raters: Names of the raters; empty if anyone may label.
         round: Round that labels belong to; the latest round decides.
         overlap: Share of the responses that every rater labels, in [0, 1]; the rest is split.
+        per_rater: Most responses that one rater labels in a round; None for no limit.
         show: Columns of the responses that raters see beside prompt and response, in this order.
         hide: Columns that no rater ever sees.
         text: `markdown` if pages show prompts, responses and guidelines as Markdown, with tables,
             code and images of the evaluation folder; `plain` if they show the raw text.
+        one_question_at_a_time: Whether raters answer one question about all responses before the
+            next question; otherwise all questions about one response.
         run_column: Column of the responses that names the run they come from.
         adjudicators: People who settle disagreements; empty if anyone may, under any name.
         calibration: File of responses with right answers that each rater labels before any other.
         pass_mark: Share of the right answers from which on other responses open, in [0, 1].
         discussion: Whether raters see each other's ratings and reasons after the round, without
             names, and rate disagreements again. These ratings do not count in agreement or gates.
+        links_valid_until: Last day, in UTC, on which links of raters and adjudicators are valid.
 
     Raises:
         DeclarationError: If the settings contradict each other.
@@ -56,14 +61,17 @@ class Labelling:
     raters: tuple[Name, ...] = ()
     round: Count = 1
     overlap: Annotated[float, Ge(0), Le(1)] = 1.0
+    per_rater: Count | None = None
     show: tuple[Name, ...] = ()
     hide: tuple[Name, ...] = ()
     text: Literal["plain", "markdown"] = "plain"
+    one_question_at_a_time: bool = True
     run_column: Name = "run_id"
     adjudicators: tuple[Name, ...] = ()
     calibration: Path | None = None
     pass_mark: Annotated[float, Ge(0), Le(1)] = 0.8
     discussion: bool = False
+    links_valid_until: date | None = None
 
     def __post_init__(self) -> None:
         faults = [

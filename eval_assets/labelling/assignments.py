@@ -16,6 +16,7 @@ from eval_assets.config.labelling import ASSIGNMENTS
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.rater_view import response_records
+from eval_assets.scale import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -107,6 +108,7 @@ class AssignmentPlan:
         n_responses: Responses to label; None for as many as there are.
         overlap: Share of them that every rater labels, in [0, 1].
         raters_per_response: Raters of each of the others.
+        per_rater: Most responses of one rater in this round; None for no limit.
         repeat_share: Share of each rater's responses that come back to the same rater.
         question_id: The question to label; None for all.
         seed: Source of the order: the same seed and responses give the same assignments.
@@ -119,6 +121,7 @@ class AssignmentPlan:
     n_responses: int | None = None
     overlap: float = 1.0
     raters_per_response: int = 1
+    per_rater: int | None = None
     allocation: Allocation = "proportional"
     repeat_share: float = 0.0
     question_id: str | None = None
@@ -138,8 +141,9 @@ class AssignmentPlan:
                 f"raters_per_response must lie between 1 and the number of raters, "
                 f"{len(self.raters)}, got {self.raters_per_response}"
             )
-        if self.n_responses is not None and self.n_responses < 1:
-            raise ValueError(f"n_responses must be at least 1, got {self.n_responses}")
+        for name, number in (("n_responses", self.n_responses), ("per_rater", self.per_rater)):
+            if number is not None and number < 1:
+                raise ValueError(f"{name} must be at least 1, got {number}")
 
     def assignment(self, response_id: str, rater_id: str, purpose: Purpose) -> Assignment:
         """Return an assignment of this plan's question and round."""
@@ -173,17 +177,18 @@ def assign(
         response: stratum for response, stratum in strata.items() if response not in main_responses
     }
     loads = Counter(assignment.rater_id for assignment in main)
-    room = len(free)
-    if plan.n_responses is not None:
-        room = min(room, max(0, plan.n_responses - len(main_responses)))
+    room = _room(plan, n_free=len(free), n_main=len(main_responses), loads=loads)
     chosen = stratified_sample(free, n=room, allocation=plan.allocation, seed=plan.seed)
     n_shared = round(plan.overlap * len(chosen))
     pairs = shared_responses(main)
     by_rater: dict[str, list[Assignment]] = {rater: [] for rater in plan.raters}
     for index, response in enumerate(chosen):
         size = len(plan.raters) if index < n_shared else plan.raters_per_response
+        free_raters = [rater for rater in plan.raters if loads[rater] != plan.per_rater]
+        if len(free_raters) < size:
+            break
         purpose: Purpose = "shared" if size > 1 or index < n_shared else "single"
-        team = _team(plan.raters, size, loads, pairs)
+        team = _team(free_raters, size, loads, pairs)
         for rater in team:
             by_rater[rater].append(plan.assignment(response, rater, purpose))
         loads.update(team)
@@ -360,6 +365,19 @@ def stratified_sample(
         for rank in range(quota[stratum])
     ]
     return [response for _, _, response in sorted(places)]
+
+
+def _room(plan: AssignmentPlan, *, n_free: int, n_main: int, loads: Counter[str]) -> int:
+    room = n_free
+    if plan.n_responses is not None:
+        room = min(room, max(0, plan.n_responses - n_main))
+    if plan.per_rater is not None:
+        heaviest = max(loads[rater] for rater in plan.raters)
+        per_response = plan.overlap + (1 - plan.overlap) * plan.raters_per_response / len(
+            plan.raters
+        )
+        room = min(room, max(0, math.floor((plan.per_rater - heaviest) / per_response + TOLERANCE)))
+    return room
 
 
 def _quota(sizes: Mapping[str, int], *, n: int, allocation: Allocation) -> dict[str, int]:

@@ -142,6 +142,8 @@ def work_of(
         if assignment.question_id in {None, *question.names}
     )
     by_response = list({(unit.key, unit.name): unit for unit in units}.values())
+    if not labelling.one_question_at_a_time:
+        return by_response
     order: dict[str, int] = {}
     for number, question in enumerate(evaluation.rubric):
         order.setdefault(question.names[-1], number)

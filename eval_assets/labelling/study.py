@@ -277,6 +277,9 @@ def _change(study: Study, name: str, change: Callable[[_Link], _Link]) -> None:
 
 
 def _by_token(study: Study, role: str, names: Iterable[str]) -> dict[str, str]:
+    last_day = study.evaluation.labelling.links_valid_until
+    if last_day is not None and now().date() > last_day:
+        return {}
     links = _links(study)
     people = ((name, links.get(name, _Link())) for name in names)
     return {

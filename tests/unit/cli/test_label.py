@@ -88,6 +88,17 @@ def test_an_export_spells_the_dimension_as_it_was_asked(folder: Path) -> None:
     assert "is about code_validity" in str(other.exception)
 
 
+def test_a_session_is_exported_as_csv_in_the_long_form(folder: Path) -> None:
+    done = run(folder, "--export", "--session-id", labelled(folder), "--format", "csv")
+
+    header, row = done.stdout.splitlines()
+    assert header == (
+        "response_id,rater_id,question_id,round,rating,labelled_at,confidence,notes,skipped,"
+        "skip_reason"
+    )
+    assert row == "b,anna,code_validity,1,1,2026-11-21T09:00:00.000Z,,fine,,"
+
+
 def test_hyphens_stand_for_underscores_in_the_name_of_a_dimension(folder: Path) -> None:
     done = run(folder, "--rater", "anna", "--run-id", "one", "--dimension", "code-validity")
 

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import Labelling
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, work_of
 from eval_assets.labelling.rater_view import response_views
@@ -72,10 +73,14 @@ def test_a_rater_who_stops_closes_the_session(queue: RaterQueue) -> None:
     assert queue.answer(queue.units[1], Answer(rating=4), at=after(90)).closed_at is None
 
 
-def test_questions_come_one_at_a_time(evaluation: Evaluation) -> None:
-    order = [unit.question.id for unit in units_of(evaluation)]
+def test_questions_come_one_at_a_time_or_together(tmp_path: Path) -> None:
+    def order(*, one_at_a_time: bool) -> list[str]:
+        labelling = Labelling(one_question_at_a_time=one_at_a_time)
+        units = units_of(evaluation_of(tmp_path, labelling=labelling))
+        return [unit.question.id for unit in units]
 
-    assert order == ["clarity"] * 3 + ["correct"] * 3
+    assert order(one_at_a_time=True) == ["clarity"] * 3 + ["correct"] * 3
+    assert order(one_at_a_time=False) == ["clarity", "correct"] * 3
 
 
 def test_assignments_decide_what_is_labelled_and_in_which_order(evaluation: Evaluation) -> None:

@@ -72,6 +72,17 @@ def test_a_second_call_adds_nothing_once_the_number_is_reached() -> None:
     assert assign(STRATA, plan, existing=before) == []
 
 
+@pytest.mark.parametrize("overlap", [0.0, 0.2, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("per_rater", [1, 7, 40])
+def test_no_rater_gets_more_than_the_limit(overlap: float, per_rater: int) -> None:
+    plan = AssignmentPlan(raters=RATERS, overlap=overlap, per_rater=per_rater)
+    assignments = assign(STRATA, plan, existing=[])
+
+    loads = Counter(one.rater_id for one in assignments)
+    assert max(loads.values(), default=0) <= per_rater
+    assert not assign(STRATA, plan, existing=assignments)
+
+
 def test_a_new_round_assigns_again() -> None:
     before = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=10), existing=[])
     repeat = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=10, round=2), existing=before)
@@ -175,6 +186,14 @@ def test_teams_go_on_evenly_when_responses_are_added() -> None:
     loads = Counter(one.rater_id for one in [*before, *added])
     assert sum(loads.values()) == 240
     assert max(loads.values()) - min(loads.values()) <= 2
+
+
+def test_no_rater_of_a_team_gets_more_than_the_limit() -> None:
+    plan = AssignmentPlan(raters=RATERS, overlap=0.0, raters_per_response=2, per_rater=7)
+    assignments = assign(STRATA, plan, existing=[])
+
+    assert max(Counter(one.rater_id for one in assignments).values()) <= 7
+    assert set(Counter(one.response_id for one in assignments).values()) == {2}
 
 
 def test_open_assignments_go_to_the_least_loaded_rater_who_has_not_the_response() -> None:

@@ -3,7 +3,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -372,3 +372,20 @@ def test_pages_ask_for_a_password_beside_the_link(study: Study) -> None:
     assert [r.status_code for r in (refused, wrong, other_scheme, label)] == [401] * 4
     assert refused.headers["www-authenticate"].startswith("Basic ")
     assert page.status_code == 200
+
+
+def test_links_are_not_valid_after_their_last_day(study: Study) -> None:
+    def at_day(day: date) -> Study:
+        labelling = replace(study.evaluation.labelling, links_valid_until=day)
+        return replace(study, evaluation=replace(study.evaluation, labelling=labelling))
+
+    address, today = link(study, "anna"), now().date()
+    statuses = []
+    for day in (today, today - timedelta(days=1)):
+        with TestClient(make_app(at_day(day), hosts=["testserver"])) as client:
+            statuses.append(client.get(address).status_code)
+            reply = client.post(f"{address}/labels", json={"unit": "u", "rating": 4})
+            statuses.append(reply.status_code)
+
+    assert statuses == [200, 422, 404, 404]
+    assert "ask for the new one" in reply.json()["unavailable"]
