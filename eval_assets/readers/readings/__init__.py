@@ -110,9 +110,10 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
         reason = best.not_read.get(column.name, "" if column.name in names else BESIDE)
         is_judge = names_judge(column.name) and not names_model(column.name)
         is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
-        n_shared = len(values & {value.casefold() for value in column.rating_words})
+        words = column.rating_words if column.can_rate else []  # few, and no texts
+        n_shared = len(values.intersection(map(str.casefold, words)))
         is_number = column.kind is Kind.NUMBER and best.is_of_judges
-        may_rate = column.can_rate and (n_shared > 1 or is_number) and not column.may_be(Role.RUN)
+        may_rate = bool(words) and (n_shared > 1 or is_number) and not column.may_be(Role.RUN)
         is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (reason == BY_NAME and is_number)
         is_reply = is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT)
         if ((is_called and may_rate and is_open) or is_reply) and column.name not in known:
