@@ -253,6 +253,7 @@ class ItemRows:
         field = owner_and_field(column.name)[1]
         is_own_rating = may_be(field, Role.RATING)
         is_rater, is_judge = self._is_person(column), kind is Who.JUDGE
+        is_role = kind is Who.HUMAN and who(name.rpartition("_")[2]) is Who.HUMAN  # domain_expert
         is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
         is_run = column.may_be(Role.RUN) and not _RUN.match(column.name)
         is_measured = is_run or column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
@@ -270,7 +271,7 @@ class ItemRows:
             "an identifier or attribute by its name": names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
             BY_NAME: is_measured
-            and not (is_own_rating or is_shared or _NUMBERED_RATER.match(name)),
+            and not (is_own_rating or is_shared or is_role or _NUMBERED_RATER.match(name)),
             "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
             "not a rating by its name": _STATISTIC.search(name),
             "a flag by its name": (
@@ -282,7 +283,8 @@ class ItemRows:
                 who(field) in (Who.PERSON, Who.UNKNOWN)
                 and [*map(str.casefold, column.values)] in _NEVER
             ),
-            "an attribute by its name": column.may_be(Role.SYSTEM) and not (is_judge or is_shared),
+            "an attribute by its name": column.may_be(Role.SYSTEM)
+            and not (is_judge or is_shared or is_role),
             "what was asked, by its name": column.may_be(Role.QUESTION)
             and not (is_rating or column.order)
             and not any({*column.values} == {*of.values} for of in peers)

@@ -365,6 +365,11 @@ SHEETS = {
         {"human"},
         set(),
     ),
+    "experts.csv": (
+        sheet("sample,lang_expert,domain_expert,gpt_score", ANNA, BEN, JUDGE),
+        {"lang", "domain"},
+        {"gpt_score"},
+    ),
     "events.jsonl": (
         "".join(f"{json.dumps(event)}\n" for event in EVENTS),
         {"u_anna", "u_ben"},
