@@ -78,6 +78,7 @@ _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|conf|confidence|certainty)(_|
 _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total|agree|overr[iu]")
 _EARLIER = re.compile(r"initial|original|preliminary|draft|uncorrected")
 _LATER = re.compile(r"final|revised|reviewed|corrected|adjudicated|updated")
+_ROUND = re.compile(r"(.+?)[ _,:(-]+(?:round|wave|session)[ _.-]?(\d+)\)?", re.IGNORECASE)
 _FEWEST_CORRECTED = 8
 _REPEATED = 0.7
 """Share of the cells below which distinct decimals may be ratings."""
@@ -254,6 +255,7 @@ class ItemRows:
         is_own_rating = may_be(field, Role.RATING)
         is_rater, is_judge = self._is_person(column), kind is Who.JUDGE
         is_role = kind is Who.HUMAN and who(name.rpartition("_")[2]) is Who.HUMAN  # domain_expert
+        is_role |= kind is Who.HUMAN and _ROUND.fullmatch(column.name) is not None
         is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
         is_run = column.may_be(Role.RUN) and not _RUN.match(column.name)
         is_measured = is_run or column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
@@ -306,18 +308,20 @@ class ItemRows:
         return bool(is_named or judge_of_question(judges[0].name, [person.name]))
 
     def _without_earlier(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
-        """Return the columns without initial_label if reviewed_label replaces all of it."""
+        """Return the columns without initial_label beside reviewed_label, and earlier rounds."""
         rest = list(candidates)
         for first, last in permutations(candidates, 2):
+            rounds = [_ROUND.fullmatch(of.name) for of in (first, last)]
+            ends = [(of[1], int(of[2])) if of else ("", 0) for of in rounds]
             parts = distinct_parts([first.name, last.name])
-            if (
+            is_revised = (
                 parts
                 and _EARLIER.fullmatch(plain(parts[first.name]))
                 and _LATER.fullmatch(plain(parts[last.name]))
                 and last.has_cell[first.has_cell].all()
-                and not self._chosen(first)
-                and first in rest
-            ):
+            )
+            is_earlier = is_revised or (ends[0][0] == ends[1][0] and ends[0][1] < ends[1][1])
+            if is_earlier and first in rest and not self._chosen(first):
                 rest.remove(first)
                 self.kinds[id(last)] = Who.HUMAN
                 self.not_read[first.name] = f"{EARLIER} {last.name}"

@@ -370,6 +370,18 @@ SHEETS = {
         {"lang", "domain"},
         {"gpt_score"},
     ),
+    "rounds.csv": (
+        sheet(
+            "id,Anna (round 1),Anna (round 2),Ben (round 1),Ben (round 2),LLM",
+            SECOND,
+            ANNA,
+            turns(1, 2, 3, 4, 5),
+            BEN,
+            JUDGE,
+        ),
+        {"Anna", "Ben"},
+        {"LLM"},
+    ),
     "events.jsonl": (
         "".join(f"{json.dumps(event)}\n" for event in EVENTS),
         {"u_anna", "u_ben"},
