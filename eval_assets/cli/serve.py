@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -132,6 +133,9 @@ def serve(  # noqa: PLR0913 - one parameter per option
         click.echo(f"{'(lead)':20} {address}/lead/{lead_token(study)}")
         for name, link in adjudicator_links(study, address=address).items():
             click.echo(f"{f'(adjudicator {name})':20} {link}")
+    last_day = study.evaluation.labelling.links_valid_until
+    if last_day is not None and last_day < datetime.now(UTC).date():
+        click.echo(f"No link is valid: labelling.links_valid_until is {last_day}.", err=True)
     _run(app, listening)
     return DONE
 
