@@ -119,7 +119,8 @@ _PROGRAM = re.compile(
     re.IGNORECASE,
 )
 _METRIC = re.compile(
-    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|clip_?score|dns_?mos|nisqa|pesq|mover_?score"
+    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
+    r"|clip_?score|dns_?mos|nisqa|pesq"
     r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
     r"([_\d]|l$|l_?sum|$)"
 )
@@ -393,6 +394,12 @@ def are_a_row_of_letters(names: Sequence[str]) -> bool:
     letters = sorted(name.upper() for name in names if re.fullmatch(r"[A-Za-z]", name))
     return all(ord(b) - ord(a) == 1 for a, b in pairwise(letters))
 
+
+NAME_AND_ROUND = re.compile(
+    r"(.*?)[\s_,:(-]*(?<![^\W\d_])(round|wave|session|pass|run|trial|attempt)[\s_.-]*(\d+)\)?",
+    re.IGNORECASE,
+)
+"""A name with a round or a run behind it, as Anna - round 2."""
 
 _SEPARATORS = ("\n", ":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")
 _BRACKETED = re.compile(r"(.+?)\s*[\[(\uff08](.+)[\])\uff09]")

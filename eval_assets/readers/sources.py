@@ -18,7 +18,7 @@ from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.names import Role, may_be
+from eval_assets.readers.names import NAME_AND_ROUND, Role, may_be
 from eval_assets.readers.nested_records import (
     tables_of_document,
     tables_of_records,
@@ -32,9 +32,6 @@ _NO_TABLE = re.compile(
     r"(^|/)(\.|readme|evaluation\.ya?ml|licen[cs]es?)"
     r"|\.(ya?ml|md|py|sqlite|duckdb|html|png|jpe?g|pdf|log|docx?|zip|ipynb)$",
     re.IGNORECASE,
-)
-_ROUND = re.compile(
-    r"(.*?)[\s_,:(-]*(round|wave|session|pass|run|trial|attempt)[\s_.-]*(\d+)\)?", re.IGNORECASE
 )
 _MOST_NAMES = 1000
 """Names of raters in whose ends rounds are looked for."""
@@ -225,7 +222,7 @@ def _with_rounds_apart(table: CodedTable) -> CodedTable:
         if not is_of_raters or len(column.values) > _MOST_NAMES:
             columns.append(column)
             continue
-        names = [_ROUND.fullmatch(value) for value in column.values]
+        names = [NAME_AND_ROUND.fullmatch(value) for value in column.values]
         stems = [of[1] if of else value for of, value in zip(names, column.values, strict=True)]
         is_numbered = len(set(stems)) < len(stems)
         kinds = {"round" if may_be(of[2], Role.ROUND) else "run" for of in names if of}

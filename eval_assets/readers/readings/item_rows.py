@@ -13,6 +13,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
+    NAME_AND_ROUND,
     SHARED_NAMES,
     Role,
     Who,
@@ -78,7 +79,6 @@ _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|conf|confidence|certainty)(_|
 _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total|agree|overr[iu]")
 _EARLIER = re.compile(r"initial|original|preliminary|draft|uncorrected")
 _LATER = re.compile(r"final|revised|reviewed|corrected|adjudicated|updated")
-_ROUND = re.compile(r"(.+?)[ _,:(-]+(?:round|wave|session)[ _.-]?(\d+)\)?", re.IGNORECASE)
 _FEWEST_CORRECTED = 8
 _REPEATED = 0.7
 """Share of the cells below which distinct decimals may be ratings."""
@@ -255,7 +255,7 @@ class ItemRows:
         is_own_rating = may_be(field, Role.RATING)
         is_rater, is_judge = self._is_person(column), kind is Who.JUDGE
         is_role = kind is Who.HUMAN and who(name.rpartition("_")[2]) is Who.HUMAN  # domain_expert
-        is_role |= kind is Who.HUMAN and _ROUND.fullmatch(column.name) is not None
+        is_role |= kind is Who.HUMAN and _name_and_round(column)[1] > 0
         is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
         is_run = column.may_be(Role.RUN) and not _RUN.match(column.name)
         is_measured = is_run or column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
@@ -311,17 +311,7 @@ class ItemRows:
         """Return the columns without initial_label beside reviewed_label, and earlier rounds."""
         rest = list(candidates)
         for first, last in permutations(candidates, 2):
-            rounds = [_ROUND.fullmatch(of.name) for of in (first, last)]
-            ends = [(of[1], int(of[2])) if of else ("", 0) for of in rounds]
-            parts = distinct_parts([first.name, last.name])
-            is_revised = (
-                parts
-                and _EARLIER.fullmatch(plain(parts[first.name]))
-                and _LATER.fullmatch(plain(parts[last.name]))
-                and last.has_cell[first.has_cell].all()
-            )
-            is_earlier = is_revised or (ends[0][0] == ends[1][0] and ends[0][1] < ends[1][1])
-            if is_earlier and first in rest and not self._chosen(first):
+            if first in rest and not self._chosen(first) and _is_earlier(first, last):
                 rest.remove(first)
                 self.kinds[id(last)] = Who.HUMAN
                 self.not_read[first.name] = f"{EARLIER} {last.name}"
@@ -562,9 +552,6 @@ class ItemRows:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
             self._doubt_judges(reading, people, judges)
-            if bare := [c.name for c in _beside_humans([*people, *judges]) if c in judges]:
-                changed = {"rater": tuple(c.name for c in (*people, *judges))}
-                reading.forks.append((_are(bare, "a judge"), changed))
         for of in reading.rated:  # a judge's name that ends in a run
             if of.is_judge and (run := _RUN.fullmatch(of.rater or "")):
                 of.rater, of.run = run[1], run[2]
@@ -579,13 +566,13 @@ class ItemRows:
     def _doubt_judges(
         self, reading: Reading, people: Sequence[CodedColumn], judges: Sequence[CodedColumn]
     ) -> None:
-        """Add a fork if judges may be people: Gemma beside Mia, or Judge 1 and Judge 2 alone."""
-        names = [c.name for c in judges if plain(c.name) in SHARED_NAMES]
-        names = names if len(names) == len(judges) else []
-        if not people and len(judges) > 1 and all(_PANEL.fullmatch(c.name) for c in judges):
-            names = [c.name for c in judges]
+        """Add a fork if judges may be people: Gemma beside Mia, Judge 1 and 2 alone, or a label."""
+        names = [of.name for of in judges]
+        is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
+        if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
+            names = [of.name for of in _beside_humans([*people, *judges]) if of in judges]
         if names and not any(map(self._chosen, judges)):
-            changed = {"rater": (*(c.name for c in people), *names)}
+            changed = {"rater": tuple(of.name for of in (*people, *judges))}
             reading.forks.append((_are(names, "a judge"), changed))
 
     def _models(self) -> list[str]:
@@ -868,6 +855,28 @@ class ItemRows:
 _NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
 _NEVER = (["false"], ["true"])
 """Values of a column that programs write for all rows."""
+
+
+def _name_and_round(column: CodedColumn) -> tuple[str, int]:
+    """Return the name before the round in a header, and the round; 0 if it has none."""
+    match = NAME_AND_ROUND.fullmatch(column.name)
+    return (match[1], int(match[3])) if match and may_be(match[2], Role.ROUND) else ("", 0)
+
+
+def _is_earlier(first: CodedColumn, last: CodedColumn) -> bool:
+    """Return whether a column is the revision of another one, or holds a later round of it."""
+    (name, number), (last_name, last_number) = map(_name_and_round, (first, last))
+    if name and name == last_name:
+        return number < last_number
+    if not (_EARLIER.search(plain(first.name)) and _LATER.search(plain(last.name))):
+        return False
+    parts = distinct_parts([first.name, last.name])
+    return (
+        bool(parts)
+        and _EARLIER.fullmatch(plain(parts[first.name])) is not None
+        and _LATER.fullmatch(plain(parts[last.name])) is not None
+        and bool(last.has_cell[first.has_cell].all())
+    )
 
 
 def item_columns(

@@ -408,12 +408,13 @@ def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:
 
     A judge's, as score_llm, are its own, and so are those in another order.
     """
-    if not column.kind is other.kind is Kind.NUMBER or column.who is not other.who:
+    is_longer = plain(column.name).startswith(f"{plain(other.name)}_") and len(column.values) > 2
+    are_alike = column.kind is other.kind is Kind.NUMBER and column.who is other.who
+    if not (is_longer and are_alike):
         return False
     rows = np.flatnonzero(column.has_cell & other.has_cell)
     numbers = row_numbers(column)[rows][np.argsort(row_numbers(other)[rows], kind="stable")]
-    is_longer = plain(column.name).startswith(f"{plain(other.name)}_")
-    return is_longer and len(column.values) > 2 and bool((np.diff(numbers) >= 0).all())
+    return bool((np.diff(numbers) >= 0).all())
 
 
 def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:
