@@ -572,7 +572,7 @@ def _reading(
         groups_by=tables.groups_by,
         n_groups=int(items["group"].nunique()),
         columns=tables.columns,
-        not_read=tables.not_read,
+        not_read={name: reason.text for name, reason in tables.not_read.items()},
         notes=tables.notes,
         doubts=tuple((of.columns, of.choice, of.option) for of in tables.doubts),
         item=item,

@@ -27,7 +27,6 @@ from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.ratings import read_ratings, tables_of_export
-from eval_assets.readers.readings.table_reading import METRIC, UNCROSSED, UNLIKE
 from eval_assets.readers.references import (
     MODEL_NAME,
     PROMPT_TEXT,
@@ -542,8 +541,8 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
         notes.append(f"{name} scores on another scale ({scale.described()}).")
     notes += [f"{note}." for note in tables.notes]
     for name, reason in tables.not_read.items():
-        if reason not in (METRIC, UNCROSSED, UNLIKE):  # the notes say so
-            notes.append(f"not read: {name}: {reason}.")
+        if not reason.is_told:  # by a note
+            notes.append(f"not read: {name}: {reason.text}.")
     return notes + [f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts]
 
 

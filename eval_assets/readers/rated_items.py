@@ -22,7 +22,7 @@ from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.names import Role
 from eval_assets.readers.rating_frames import items_of_rows
-from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.table_reading import BESIDE, Reading
 from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
 
@@ -33,12 +33,6 @@ _LONG_TEXT = 30
 """Characters on average from which on equal responses are copies, and no coincidence."""
 
 _SYSTEMS = ("model", "model_name", "system", "generator", "bot", "assistant", "engine")
-_NO_ATTRIBUTES = (
-    *("an index", "repeats", "empty", "ignored", "a summary", "a reference", "counts of votes"),
-    *("the highest", "the lowest", "the mean", "the median", "its name", "beside", "decimals"),
-)
-"""How reasons begin for columns that are not kept as attributes of items."""
-
 _SHARED_ITEMS = 0.5
 """Share of the items of a table that another one names, from which on it says more of them."""
 
@@ -120,8 +114,9 @@ def _add_attributes(
     attributes: set[tuple[str, str]] = set()
     for column in reading.table.columns:
         is_part = len(reading.items) > 1 and column in reading.items
-        reason = reading.not_read.get(column.name, "")
-        is_other = reading.uses(column) or column.origin or reason.startswith(_NO_ATTRIBUTES)
+        reason = reading.not_read.get(column.name)
+        is_kept_out = reason is not None and not reason.is_attribute
+        is_other = reading.uses(column) or column.origin or is_kept_out
         is_kept = is_part or column is groups
         if not is_kept and (is_other or share_constant(column, codes) < 1):
             continue
@@ -223,9 +218,9 @@ def reasons_not_read(
     items: RatedItems,
     *,
     export: Export | None,
-) -> dict[str, str]:
+) -> dict[str, Reason]:
     """Return the reason why a column is not read, by `file:column`."""
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     for reading in readings:
         for name, reason in reading.not_read.items():
             if (reading.table.file, name) not in items.attributes:
@@ -233,11 +228,12 @@ def reasons_not_read(
     read = {id(of.table) for of in readings}
     documents = {of.table.document for of in readings if of.table.document}
     known = {column.name for of in readings for column in of.table.columns}
+    known |= {name for of in readings for name in of.not_read}
     if export is not None:
         file = readings[-1].table.file
         losses = [*export.losses, *export.notes]
-        reasons |= {f"{file}:{n + 1}": loss for n, loss in enumerate(losses)}
-        reasons |= {f"{file}:{name}": "not a rating" for name in export.unused_fields}
+        reasons |= {f"{file}:{n + 1}": Reason(loss) for n, loss in enumerate(losses)}
+        reasons |= {f"{file}:{name}": Reason("not a rating") for name in export.unused_fields}
     for table in tables:
         is_joined = any((table.file, column.name) in items.attributes for column in table.columns)
         if id(table) in read or (is_joined and table.document not in documents):
@@ -250,5 +246,5 @@ def reasons_not_read(
                 if column.name not in known and not column.origin
             }
         else:
-            reasons[place] = "no ratings in this table"
+            reasons[place] = Reason("no ratings in this table")
     return reasons

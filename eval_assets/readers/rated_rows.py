@@ -176,7 +176,7 @@ def rows_of_reading(
 
     columns = {column.name: column for column in reading.table.columns}
     not_read = [
-        f"{name} not read: {reason}"
+        f"{name} not read: {reason.text}"
         for name, reason in reading.not_read.items()
         if name in columns and columns[name].can_rate and plain(name) not in _NAMES_OF_FIELDS
     ]

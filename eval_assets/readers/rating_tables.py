@@ -1,7 +1,7 @@
 """Ratings as files hold them: of people and of judges, with the place of every cell."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -66,6 +66,26 @@ class Doubt:
     confirmation: str = ""
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why a column is not read.
+
+    Args:
+        text: The reason, as messages state it.
+        is_told: Whether the screen names the column, as it may well hold ratings.
+        is_attribute: Whether the column says something of the items, and is stored with them.
+    """
+
+    text: str
+    is_told: bool = False
+    is_attribute: bool = True
+
+    @property
+    def told(self) -> "Reason":
+        """The same reason of a column that the screen names."""
+        return replace(self, is_told=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RatingTables:
     """What files of ratings say.
@@ -94,7 +114,7 @@ class RatingTables:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     groups_by: str = ""
     files: tuple[str, ...] = ()
-    not_read: Mapping[str, str] = field(default_factory=dict)
+    not_read: Mapping[str, Reason] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     alternatives: tuple[tuple[Doubt, "RatingTables"], ...] = ()

@@ -1,6 +1,7 @@
 """Files of ratings, of people and of judges, as tables: read by their values, not by names."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from os.path import commonpath
@@ -55,14 +56,13 @@ from eval_assets.readers.rating_tables import (
     Doubt,
     RatingTables,
     ReadOptions,
+    Reason,
 )
 from eval_assets.readers.readings import best_readings, readings_of
 from eval_assets.readers.readings.table_reading import (
     FRAME,
     METRIC,
     REFERENCE,
-    UNCROSSED,
-    UNLIKE,
     Reading,
     names_file,
     option_text,
@@ -262,17 +262,9 @@ def _read(
     items = rated_items(
         readings, ratings.rows, tables, options, export=export, evaluation=evaluation
     )
-    reasons = [of for reading in readings for of in reading.not_read.items()]
-    metrics = [name for name, reason in reasons if reason == METRIC]
-    compare = option_text(table, "judge", *metrics[:1])
     notes = [
         *ratings.note_on_unrated,
-        *(
-            f"not read: {listed_briefly(names)}, {of}"
-            for of in (UNLIKE, UNCROSSED)
-            if (names := [name for name, reason in reasons if reason == of])
-        ),
-        *([f"not read: {listed_briefly(metrics)}, {METRIC}; or {compare}"] if metrics else []),
+        *_notes_on_unread(readings),
         *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
         *ratings.notes,
@@ -294,6 +286,22 @@ def _read(
     return result, readings
 
 
+def _notes_on_unread(readings: Sequence[Reading]) -> list[str]:
+    """Return a line for each reason why columns are not read that may well hold ratings."""
+    columns: defaultdict[Reason, list[str]] = defaultdict(list)
+    for reading in readings:
+        for name, reason in reading.not_read.items():
+            if reason.is_told:
+                columns[reason].append(name)
+    notes = []
+    for reason, names in columns.items():
+        compare = f"; or {option_text(readings[0].table, 'judge', names[0])}"
+        notes.append(
+            f"not read: {listed_briefly(names)}, {reason.text}{compare * (reason == METRIC)}"
+        )
+    return notes
+
+
 def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions) -> None:
     """Raise an error for each option that changed nothing."""
     raters, judges = result.ratings["rater"].unique(), result.scores["judge"].unique()
@@ -313,7 +321,7 @@ def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions
                 continue
             message = f"{option_text(table, role, name)} changes nothing in this reading"
             if reason := result.not_read.get(f"{table.file}:{name}"):
-                message += f": {name}, {reason}"
+                message += f": {name}, {reason.text}"
             remedy = "Leave it out, or say more with other options"
             problems.append(InputProblem(table.file, None, None, message, remedy))
     raise_all(problems, source="the options")
@@ -368,7 +376,7 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
         is_named = reading.names_raters or _names_rater(options, file)
         if may_be(Path(file).stem, Role.SUMMARY) and not is_named:  # called gold or the like
             readings.remove(reading)
-            main.notes.append(f"not read: {file}, {REFERENCE}")
+            main.notes.append(f"not read: {file}, {REFERENCE.text}")
     further = [reading for reading in readings if reading is not main]
     further = [of for reading in further for of in _joined(main, reading, options)]
     return [main, *further, *_unnamed_readings(main, [*readings, *refused], further, options)]

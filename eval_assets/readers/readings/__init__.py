@@ -1,13 +1,11 @@
 """Readings of a table: which columns name items, raters and questions, and which hold ratings."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from eval_assets.errors import raise_all
 from eval_assets.readers.columns import CodedTable, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
-from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.item_rows import ItemRows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
@@ -99,15 +97,14 @@ def best_readings(
 
 
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:
-    """Add a note on columns that are called like ratings, hold what they do, and are not read."""
+    """Have columns told that are called like ratings, hold what they do, and are not read."""
     best = readings[0]
     known = {of.column.name for reading in readings for of in reading.rated}
     values = {value.casefold() for of in best.rated for value in of.column.rating_words}
-    lost: defaultdict[str, list[str]] = defaultdict(list)
     names = {column.name for column in best.table.columns}
     further = [c for table in tables for c in table.columns if c.name not in names]
     for column in (*best.table.columns, *{c.name: c for c in further if c.level}.values()):
-        reason = best.not_read.get(column.name, "" if column.name in names else BESIDE)
+        reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         is_judge = names_judge(column.name) and not names_model(column.name)
         is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
         words = column.rating_words if column.can_rate else []  # few, and no texts
@@ -116,6 +113,6 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
         may_rate = bool(words) and (n_shared > 1 or is_number) and not column.may_be(Role.RUN)
         is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (reason == BY_NAME and is_number)
         is_reply = is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT)
-        if ((is_called and may_rate and is_open) or is_reply) and column.name not in known:
-            lost[reason].append(column.name)
-    best.notes += [f"not read: {listed_briefly(columns)}, {of}" for of, columns in lost.items()]
+        is_lost = (is_called and may_rate and is_open) or is_reply
+        if reason is not None and is_lost and column.name not in known:
+            best.not_read[column.name] = reason.told

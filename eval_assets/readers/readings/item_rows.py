@@ -39,16 +39,14 @@ from eval_assets.readers.names import (
     with_shared_parts,
 )
 from eval_assets.readers.problems import listed_briefly
+from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.person_rows import form_of
 from eval_assets.readers.readings.table_reading import (
     BY_NAME,
-    EARLIER,
     MODELS,
     REFERENCE,
-    UNCROSSED,
     UNLIKE,
-    VOTES,
     Choices,
     RatedColumn,
     Reading,
@@ -88,7 +86,10 @@ _COMPUTED = (
     (np.nanmean, "mean"),
     (np.nanmedian, "median"),
 )
-_NOT_ITS_NAME = "its name is not one of a rater"
+_NOT_ITS_NAME = Reason("its name is not one of a rater", is_attribute=False)
+_UNCROSSED = Reason("its name has not the parts of the others", is_told=True, is_attribute=False)
+_SUMMARY = Reason("a summary of the ratings by its name", is_attribute=False)
+_UNORDERED = Reason("words without an order")
 
 
 @dataclass(eq=False)
@@ -97,7 +98,7 @@ class ItemRows:
 
     table: CodedTable
     columns: list[CodedColumn]
-    not_read: dict[str, str]
+    not_read: dict[str, Reason]
     choices: Choices
     kinds: dict[int, Who] = field(default_factory=dict)
 
@@ -146,13 +147,13 @@ class ItemRows:
         # Columns that an option names as the item hold no question.
         question = self.choices.question or question_among([] if self.choices.items else items)
         items = [column for column in items if column is not question]
+        self._tell_summaries(candidates, people)
         reading = Reading(
             table=self.table,
             items=items,
             rated=[],
             question=question,
             not_read=self.not_read,
-            notes=self._notes(candidates, people),
             problems=problems,
         )
         self._name_raters(reading, people, judges)
@@ -181,15 +182,15 @@ class ItemRows:
         self.kinds |= {id(column): Who.JUDGE for column in judges}
         return models
 
-    def _notes(self, candidates: Sequence[CodedColumn], people: Sequence[CodedColumn]) -> list[str]:
-        """Return what to say of means and counts without people, and of earlier versions."""
-        means = [c.name for c in candidates if c.may_be(Role.SUMMARY) and c.name in self.not_read]
-        means += [name for name, reason in self.not_read.items() if reason == VOTES]
-        if people:  # who are not those whose mean human_mean is
-            is_named = any(map(self._is_person, people))
-            means = [of for of in means if not is_named and who(of) is Who.HUMAN]
-        earlier = [name for name, reason in self.not_read.items() if reason.startswith(EARLIER)]
-        return [f"not read: {name}, {self.not_read[name]}" for name in (*means, *earlier)]
+    def _tell_summaries(
+        self, candidates: Sequence[CodedColumn], people: Sequence[CodedColumn]
+    ) -> None:
+        """Have means named on the screen, unless they are those of the people who are read."""
+        is_named = any(map(self._is_person, people))
+        for column in candidates:
+            is_of_others = not people or (not is_named and who(column.name) is Who.HUMAN)
+            if is_of_others and column.may_be(Role.SUMMARY) and column.name in self.not_read:
+                self.not_read[column.name] = self.not_read[column.name].told
 
     def _models_who_rate(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
         """Return the columns called model that hold what people's hold, and no names of models."""
@@ -247,7 +248,7 @@ class ItemRows:
             )
         ]
 
-    def _reason(self, column: CodedColumn, candidates: Sequence[CodedColumn]) -> str | None:
+    def _reason(self, column: CodedColumn, candidates: Sequence[CodedColumn]) -> Reason | None:
         """Return why a column of values that could be ratings holds none; None if it may."""
         name, kind, value = plain(column.name), self.who_is(column), column.values[0]
         is_rating, is_word = column.may_be(Role.RATING), column.kind is Kind.WORD
@@ -269,14 +270,14 @@ class ItemRows:
         owned = [of for of in peers if self._is_person(of) or self.who_is(of) is Who.JUDGE]
         is_shared = is_word and any(len({*column.values} & {*of.values}) > 1 for of in owned)
         reasons = {
-            "counts the rows": column.counts_rows,
-            "an identifier or attribute by its name": names_id(column.name)
+            Reason("counts the rows"): column.counts_rows,
+            Reason("an identifier or attribute by its name"): names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
             BY_NAME: is_measured
             and not (is_own_rating or is_shared or is_role or _NUMBERED_RATER.match(name)),
-            "a summary of the ratings by its name": column.may_be(Role.SUMMARY) and not is_named,
-            "not a rating by its name": _STATISTIC.search(name),
-            "a flag by its name": (
+            _SUMMARY: column.may_be(Role.SUMMARY) and not is_named,
+            Reason("not a rating by its name"): _STATISTIC.search(name),
+            Reason("a flag by its name"): (
                 column.may_be(Role.FLAG)
                 and (is_word or is_constant)
                 and not any(self._is_pair(column, of) for of in peers)
@@ -285,14 +286,14 @@ class ItemRows:
                 who(field) in (Who.PERSON, Who.UNKNOWN)
                 and [*map(str.casefold, column.values)] in _NEVER
             ),
-            "an attribute by its name": column.may_be(Role.SYSTEM)
+            Reason("an attribute by its name"): column.may_be(Role.SYSTEM)
             and not (is_judge or is_shared or is_role),
-            "what was asked, by its name": column.may_be(Role.QUESTION)
+            Reason("what was asked, by its name"): column.may_be(Role.QUESTION)
             and not (is_rating or column.order)
             and not any({*column.values} == {*of.values} for of in peers)
             and is_word,
-            "free text by its name": column.may_be(Role.TEXT),
-            "one value": is_constant
+            Reason("free text by its name"): column.may_be(Role.TEXT),
+            Reason("one value"): is_constant
             and (any(other.n_distinct > 1 for other in peers) or is_unordered)
             and (is_of_peers or is_other),
         }
@@ -314,7 +315,8 @@ class ItemRows:
             if first in rest and not self._chosen(first) and _is_earlier(first, last):
                 rest.remove(first)
                 self.kinds[id(last)] = Who.HUMAN
-                self.not_read[first.name] = f"{EARLIER} {last.name}"
+                text = f"an earlier version of {last.name}"
+                self.not_read[first.name] = Reason(text, is_told=True)
         return rest
 
     def _refuse_corrections(
@@ -343,7 +345,7 @@ class ItemRows:
         is_named = any(is_first_name(c.name) or self.who_is(c) is Who.HUMAN for c in aside)
         if not is_named and self._crossed([c for c in rated if c.name in names]):
             # A csat beside Anna - Tone is no rating of hers.
-            self.not_read |= {column.name: UNCROSSED for column in aside}
+            self.not_read |= {column.name: _UNCROSSED for column in aside}
             return [column for column in rated if column not in aside]
         groups: list[list[CodedColumn]] = []
         for column in rated:
@@ -372,7 +374,7 @@ class ItemRows:
         for column in rated:
             if column not in main:
                 may_rate = column.kind is Kind.NUMBER or column.order or self._is_person(column)
-                self.not_read[column.name] = UNLIKE if may_rate else "words without an order"
+                self.not_read[column.name] = UNLIKE if may_rate else _UNORDERED
         return main
 
     def _is_alike(self, column: CodedColumn, group: Sequence[CodedColumn]) -> bool:
@@ -469,7 +471,8 @@ class ItemRows:
             figure = None if len(peers) < 2 or is_name else _figure_of(column, peers)
             if figure is not None:
                 rest.remove(column)
-                self.not_read[column.name] = f"the {figure} of the ratings beside it"
+                text = f"the {figure} of the ratings beside it"
+                self.not_read[column.name] = Reason(text, is_attribute=False)
         return rest
 
     def _odd_cells(

@@ -25,7 +25,13 @@ from eval_assets.readers.names import (
     owner_and_field,
     who,
 )
-from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
+from eval_assets.readers.rating_tables import Reason
+from eval_assets.readers.readings.table_reading import (
+    OF_ITEM,
+    Choices,
+    RatedColumn,
+    Reading,
+)
 
 
 def split_levels(reading: Reading, choices: Choices) -> None:
@@ -77,8 +83,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
             named = judge_of_question(column.name, possible)
             if named is None:
                 text = f"which may score any of {len(possible)} questions; --only names one"
-                reading.not_read[column.name] = text
-                reading.notes.append(f"not read: {column.name}, {text}")
+                reading.not_read[column.name] = Reason(text, is_told=True)
                 continue
             rater, question = named
         first_cells = once_in(column, unit)
@@ -126,7 +131,7 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
                     codes = np.where(part.codes == code, of.column.codes, BLANK)
                     column, rater = replace(of.column, codes=codes), f"{of.rater} {version}"
                     reading.rated.append(replace(of, column=column, rater=rater))
-            reading.not_read[part.name] = "in the names of judges"
+            reading.not_read[part.name] = Reason("in the names of judges")
         return
 
 

@@ -17,6 +17,7 @@ from eval_assets.readers.names import (
     share_of_people,
     who,
 )
+from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.rating_rows import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading
 
@@ -37,7 +38,7 @@ _METADATA = re.compile(r"(^|_)(id|page|lastpage|seed)$")
 
 
 def reading_of_person_rows(
-    table: CodedTable, not_read: dict[str, str], choices: Choices
+    table: CodedTable, not_read: dict[str, Reason], choices: Choices
 ) -> Reading | None:
     """Return the roles of the columns of a form; None if rows are no people."""
     rated = [

@@ -37,6 +37,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
     who,
 )
+from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.table_reading import (
     MOST_QUESTIONS,
     OF_ITEM,
@@ -88,7 +89,7 @@ class _ItemKey:
 
 
 def readings_of_rating_rows(
-    table: CodedTable, columns: Sequence[CodedColumn], not_read: dict[str, str], choices: Choices
+    table: CodedTable, columns: Sequence[CodedColumn], not_read: dict[str, Reason], choices: Choices
 ) -> Iterator[Reading]:
     """Yield a reading for each column that may name the raters of rows."""
     for candidate in _rater_candidates(table, columns, choices):
@@ -272,7 +273,7 @@ class _RatingRows:
     columns: list[CodedColumn]
     rater: CodedColumn
     choices: Choices
-    not_read: dict[str, str]
+    not_read: dict[str, Reason]
     notes: list[str] = field(default_factory=list)
     has_copies: bool = False
     _sizes: dict[int, int] = field(default_factory=dict)
@@ -639,12 +640,11 @@ class _RatingRows:
             if reason is None:
                 rated.append(column)
                 continue
-            self.not_read[column.name] = reason
             is_system = reason == _BY_NAME and column.may_be(Role.SYSTEM)
             may_rate = is_system and (column.kind is Kind.NUMBER or column.order is not None)
             if reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name)):
                 may_rate = share_constant(column, unit) < 1  # raters differ: an answer, too
-            self.notes += [f"not read: {column.name}, {reason}"] * (reason == _UNSTABLE or may_rate)
+            self.not_read[column.name] = reason.told if may_rate else reason
             is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)
             of_item = reason == OF_ITEM and not column.may_be(*_ATTRIBUTES)
             if of_item or (reason == _OF_RATER and is_answered):
@@ -655,18 +655,17 @@ class _RatingRows:
             # Raters who always agree, or a column named like a measurement.
             rated = attributes or (measures if len(measures) == 1 else [])
             for column in rated:
-                text = f"not read: {column.name}, {self.not_read.pop(column.name)}"
-                self.notes = [note for note in self.notes if note != text]
+                del self.not_read[column.name]
         if self.choices.ratings:
             return rated
         repeated = [column for column in rated if column.n_distinct < 0.5 * column.n_cells]
         decimals = [c for c in rated if repeated and not c.is_whole and c not in repeated]
-        self.not_read |= {c.name: "decimals that hardly repeat, beside ratings" for c in decimals}
+        self.not_read |= {c.name: _DECIMALS for c in decimals}
         return self._of_one_kind([c for c in rated if c not in decimals], key)
 
     def _reason(
         self, column: CodedColumn, unit: npt.NDArray[np.int64], per_item: float
-    ) -> str | None:
+    ) -> Reason | None:
         """Return why a candidate holds no ratings; None if it may."""
         peers = [c for c in self.candidates if c is not column]
         is_constant = per_item == 1 or share_constant(column, unit) == 1
@@ -684,8 +683,8 @@ class _RatingRows:
         is_like_peer = any({*column.values} == {*of.values} for of in peers if of.n_distinct > 2)
         is_flag = column.may_be(Role.FLAG) and not is_like_peer
         reasons = (
-            ("one value", column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
-            ("a run by its name", any(column is run for run in self.runs)),
+            (Reason("one value"), column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
+            (Reason("a run by its name"), any(column is run for run in self.runs)),
             (OF_ITEM, column.who is Who.HUMAN and self._holds_judges()),
             (OF_ITEM, is_of_item),
             (
@@ -693,10 +692,13 @@ class _RatingRows:
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
-            ("a counter", self.n_rated > _FEW_ROWS and self._counts(column, unit)),
+            (Reason("a counter"), self.n_rated > _FEW_ROWS and self._counts(column, unit)),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
-            ("a summary by its name", column.may_be(Role.SUMMARY) and not is_rating),
+            (
+                Reason("a summary by its name", is_attribute=False),
+                column.may_be(Role.SUMMARY) and not is_rating,
+            ),
             (_BY_NAME, (column.may_be(Role.SYSTEM) and not is_like_peer) or names_id(column.name)),
         )
         return next((reason for reason, applies in reasons if applies), None)
@@ -705,9 +707,8 @@ class _RatingRows:
         """Return one rating of each question, or columns that are questions on their own."""
         if key.question is not None and len(rated) > 1:
             best = next((column for column in rated if column.may_be(Role.RATING)), rated[0])
-            self.not_read |= {
-                c.name: f"beside the rating {best.name}" for c in rated if c is not best
-            }
+            reason = Reason(f"beside the rating {best.name}", is_attribute=False)
+            self.not_read |= {c.name: reason for c in rated if c is not best}
             return [best]
         unordered = [
             c
@@ -735,12 +736,10 @@ class _RatingRows:
             and (column.kind is Kind.NUMBER or len(column.order or ()) < 3)
             and 2 * len({*column.values} & {*best.values}) <= len(column.values)
         ]
-        reasons = {
-            c.name: f"beside the rating {best.name}; if it is one: --rating {best.name},{c.name}"
-            for c in strangers
-        }
-        self.not_read |= reasons
-        self.notes += [f"not read: {name}, {reason}" for name, reason in reasons.items()]
+        for column in strangers:
+            option = f"--rating {best.name},{column.name}"
+            text = f"beside the rating {best.name}; if it is one: {option}"
+            self.not_read[column.name] = Reason(text, is_told=True, is_attribute=False)
         return [column for column in rated if column not in strangers]
 
 
@@ -822,7 +821,8 @@ def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedC
     return rater
 
 
-_OF_RATER = "equal in all ratings of a rater: an attribute"
-_BY_NAME = "an attribute by its name"
-_UNSTABLE = "a judge's score that differs within an item"
-_MEASUREMENT = "a measurement or a flag by its name"
+_OF_RATER = Reason("equal in all ratings of a rater: an attribute")
+_BY_NAME = Reason("an attribute by its name")
+_UNSTABLE = Reason("a judge's score that differs within an item", is_told=True)
+_MEASUREMENT = Reason("a measurement or a flag by its name")
+_DECIMALS = Reason("decimals that hardly repeat, beside ratings", is_attribute=False)

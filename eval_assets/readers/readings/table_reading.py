@@ -33,7 +33,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
 )
 from eval_assets.readers.problems import input_error
-from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
 from eval_assets.readers.values import order_of
 
@@ -56,18 +56,21 @@ _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 MODELS = ("model", "modell", "modele", "modelo", "modello", "bot", "system")
 """Headers of a model's ratings, where people's stand beside them."""
 
-ATTRIBUTE = "an attribute"
-BY_NAME = "a measurement or attribute by its name"
-BESIDE = "beside the records that hold ratings"
-FREE_TEXT = "free text"
-OF_ITEM = "equal for all raters of an item: an attribute"
-METRIC = "computed by a program"
-REFERENCE = "a reference or a summary beside the ratings of people"
-UNLIKE = "values of another kind than the ratings"
-UNCROSSED = "its name has not the parts of the others"
-EARLIER = "an earlier version of"
-VOTES = "counts of votes: they add up to the same number in every row"
-"""Why a column is not read that may well hold ratings."""
+
+ATTRIBUTE = Reason("an attribute")
+BY_NAME = Reason("a measurement or attribute by its name")
+BESIDE = Reason("beside the records that hold ratings", is_attribute=False)
+FREE_TEXT = Reason("free text")
+OF_ITEM = Reason("equal for all raters of an item: an attribute")
+METRIC = Reason("computed by a program", is_told=True)
+REFERENCE = Reason("a reference or a summary beside the ratings of people", is_attribute=False)
+UNLIKE = Reason("values of another kind than the ratings", is_told=True)
+_EMPTY = Reason("empty", is_attribute=False)
+_VOTES = Reason(
+    "counts of votes: they add up to the same number in every row",
+    is_told=True,
+    is_attribute=False,
+)
 
 
 @dataclass(eq=False)
@@ -117,7 +120,7 @@ class Reading:
     judges_only: bool = False
     judges: frozenset[str] = frozenset()
     people_only: bool = False
-    not_read: dict[str, str] = field(default_factory=dict)
+    not_read: dict[str, Reason] = field(default_factory=dict)
     forks: list[tuple[str, Mapping[str, tuple[str, ...] | str]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[InputProblem] = field(default_factory=list)
@@ -148,7 +151,7 @@ class Reading:
             for name, reason in self.not_read.items()
             if (column := self.table.find(name)) is None or not self.uses(column)
         }
-        reasons = {Kind.TEXT: FREE_TEXT, Kind.TIME: "a time", Kind.EMPTY: "empty"}
+        reasons = {Kind.TEXT: FREE_TEXT, Kind.TIME: Reason("a time"), Kind.EMPTY: _EMPTY}
         for column in self.table.columns:
             if not (self.uses(column) or column.origin or column.name in self.not_read):
                 self.not_read[column.name] = reasons.get(column.kind, ATTRIBUTE)
@@ -299,14 +302,16 @@ def refused(file: str, message: str, remedy: str) -> ExceptionGroup[InputError]:
     return ExceptionGroup("the ratings cannot be read", [input_error(file, message, remedy)])
 
 
-def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColumn], dict[str, str]]:
+def usable_columns(
+    table: CodedTable, choices: Choices
+) -> tuple[list[CodedColumn], dict[str, Reason]]:
     """Return the columns that may have a role, and the reason why each other one has none."""
     usable: list[CodedColumn] = []
     not_read = _counts_of_votes(table, choices) | _comparisons(table, choices)
     for column in table.columns:
-        twin = next((of for of in usable if _repeats(table, column, of)), None)
+        twin = next((of for of in usable if _is_repeated(table, column, of)), None)
         if column.name in choices.options.ignore:
-            not_read[column.name] = "ignored"
+            not_read[column.name] = Reason("ignored", is_attribute=False)
         elif choices.takes(column):
             usable.append(column)
         elif column.name in not_read:
@@ -314,23 +319,23 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
         elif names_metric(column.name) and column.can_rate:
             not_read[column.name] = METRIC
         elif column.kind is Kind.EMPTY:
-            not_read[column.name or "(no name)"] = "empty"
+            not_read[column.name or "(no name)"] = _EMPTY
         elif not column.name or _UNNAMED.match(column.name):  # as programs write an index
-            not_read[column.name or "(no name)"] = "an index"
+            not_read[column.name or "(no name)"] = Reason("an index", is_attribute=False)
         elif twin is None:
             usable.append(column)
         elif column.may_be(Role.RATING) and not twin.may_be(Role.RATING):
             usable[usable.index(twin)] = column
-            not_read[twin.name] = f"repeats {column.name}"
+            not_read[twin.name] = _repeats(column)
         else:
-            not_read[column.name] = f"repeats {twin.name}"
+            not_read[column.name] = _repeats(twin)
     return usable, not_read
 
 
 _COMPARES = re.compile(r"correct|match|agree|same|equal|differ|conflict|=")
 
 
-def _comparisons(table: CodedTable, choices: Choices) -> dict[str, str]:
+def _comparisons(table: CodedTable, choices: Choices) -> dict[str, Reason]:
     """Return the reason for columns that say whether two others are equal, as Correct? may."""
     reasons = {}
     for column in table.columns:
@@ -344,11 +349,11 @@ def _comparisons(table: CodedTable, choices: Choices) -> dict[str, str]:
                 continue
             is_equal = of.texts() == peer.texts()
             if len({*zip(is_equal.tolist(), column.codes.tolist(), strict=True)}) == 2:
-                reasons[column.name] = f"whether {of.name} and {peer.name} are equal"
+                reasons[column.name] = Reason(f"whether {of.name} and {peer.name} are equal")
     return reasons
 
 
-def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, str]:
+def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, Reason]:
     """Return the reason for neighbours that add up to one number a row."""
     whole = [
         column
@@ -368,7 +373,7 @@ def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, str]:
             least = 2 if are_counts else 2 * _HIGHEST_RATING
             is_same = not np.isnan(total).any() and np.mean(total == np.median(total)) > 0.95
             if is_same and total.max() > least:
-                return dict.fromkeys((column.name for column in columns), VOTES)
+                return dict.fromkeys((column.name for column in columns), _VOTES)
     return {}
 
 
@@ -378,7 +383,11 @@ def row_numbers(column: CodedColumn) -> npt.NDArray[np.float64]:
     return numbers
 
 
-def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool:
+def _repeats(column: CodedColumn) -> Reason:
+    return Reason(f"repeats {column.name}", is_attribute=False)
+
+
+def _is_repeated(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool:
     """Return whether two columns say the same row by row; true, 1 and pass do."""
     if not 1 < len(column.values) == len(other.values):
         return False

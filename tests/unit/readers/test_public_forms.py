@@ -1277,7 +1277,7 @@ def test_scores_on_another_scale_in_the_next_column_repeat_them(tmp_path: Path) 
     tables = read(tmp_path, "a.csv", table(header, *rows))
 
     assert len(tables.questions) == 1
-    assert tables.not_read["a.csv:ben_overall_norm"] == "repeats ben_overall"
+    assert tables.not_read["a.csv:ben_overall_norm"].text == "repeats ben_overall"
 
 
 @pytest.mark.parametrize("separator", [";", "|", ", "])

@@ -82,6 +82,10 @@ def judges(tables: RatingTables) -> list[str]:
     return sorted(map(str, tables.scores["judge"].unique()))
 
 
+def reasons(tables: RatingTables) -> dict[str, str]:
+    return {name: reason.text for name, reason in tables.not_read.items()}
+
+
 def counts(tables: RatingTables) -> tuple[int, int, int, int, int]:
     """Return the numbers of ratings, raters, items, questions and scores."""
     n_raters = tables.ratings["rater"].nunique()
@@ -785,7 +789,7 @@ def test_option_wins_over_a_guess(tmp_path: Path) -> None:
     assert counts(as_person) == (4 * N, 4, N, 1, 0)
     assert judges(as_judge) == ["anna", "gpt-4o"]
     assert set(ignored.ratings["rater"]) == {"anna", "cleo"}
-    assert ignored.not_read == {"r.csv:ben": "ignored"}
+    assert reasons(ignored) == {"r.csv:ben": "ignored"}
 
 
 def test_names_in_options_that_no_file_has_are_refused(tmp_path: Path) -> None:
@@ -840,7 +844,7 @@ def test_rater_with_another_kind_of_name_is_a_doubt(tmp_path: Path) -> None:
 
     [(doubt, other)] = tables.alternatives
     assert doubt.option == "--rater anna,ben,cleo,clear"
-    assert tables.not_read == {"r.csv:clear": "its name is not one of a rater"}
+    assert reasons(tables) == {"r.csv:clear": "its name is not one of a rater"}
     assert len(other.ratings) == 4 * N
 
 
@@ -882,7 +886,7 @@ def test_nothing_of_a_file_disappears(tmp_path: Path) -> None:
     assert list(tables.items) == ["item", "group", "model", "prompt", "average"]
     assert tables.groups_by == "prompt"
     assert tables.items["group"].nunique() == N // 2
-    assert tables.not_read == {
+    assert reasons(tables) == {
         "r.csv:comment": "an attribute",
         "r.csv:average": "one value",
         "r.csv:model": "one value",

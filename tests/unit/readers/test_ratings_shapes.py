@@ -142,7 +142,7 @@ def test_column_of_other_values_beside_the_rating_is_left_out(
     chosen = read(tmp_path, "r.csv", content, rating=("rating", name))
 
     assert one_question(ratings) == EXPECTED
-    assert f"--rating rating,{name}" in ratings.not_read[f"r.csv:{name}"]
+    assert f"--rating rating,{name}" in ratings.not_read[f"r.csv:{name}"].text
     assert len(chosen.questions) == 2
 
 
