@@ -4,6 +4,7 @@ A field annotated with a Statistic is a figure; an `Annotated` text is the meani
 The store makes the view, its column comments and the reader from these declarations.
 """
 
+import math
 from dataclasses import dataclass, fields
 from enum import Enum, StrEnum
 from functools import cache
@@ -120,7 +121,7 @@ class HumanFigures(FigureRecord):
     subject = "scope"
 
     scope: Scope
-    question_id: Annotated[str | None, "NULL overall"]
+    question_id: Annotated[str | None, "NULL overall"] = None
     n_responses: Annotated[int, "with at least two ratings"]
     n_groups: _Groups
     n_raters: int
@@ -134,15 +135,15 @@ class HumanFigures(FigureRecord):
     adjacent_agreement: Annotated[Figure, c.ADJACENT_AGREEMENT]
     alpha: Annotated[Figure, c.ALPHA]
     alpha_level: str
-    alpha_within: Annotated[Figure, c.ALPHA_WITHIN]
-    kappa: Annotated[Figure, c.KAPPA]
-    kappa_kind: str | None
-    gwet_ac: Annotated[Figure, c.GWET_AC]
-    gwet_ac_kind: str | None
-    most_frequent_share: Annotated[float, c.MOST_FREQUENT_SHARE]
+    alpha_within: Annotated[Figure, c.ALPHA_WITHIN] = c.UNDEFINED_FIGURE
+    kappa: Annotated[Figure, c.KAPPA] = c.UNDEFINED_FIGURE
+    kappa_kind: str | None = None
+    gwet_ac: Annotated[Figure, c.GWET_AC] = c.UNDEFINED_FIGURE
+    gwet_ac_kind: str | None = None
+    most_frequent_share: Annotated[float, c.MOST_FREQUENT_SHARE] = math.nan
     n_rare_groups: Annotated[
         int | None, "groups with a rating other than the most frequent value; NULL overall"
-    ]
+    ] = None
     interval_method: str | None
     interpretation: str
     data_version: _DataVersion
@@ -168,8 +169,8 @@ class RubricVersionFigures(FigureRecord):
     alpha_level: str
     previous_version: Annotated[int | None, "NULL for the first version, as are the changes"]
     n_new: Annotated[int | None, "responses with two ratings whose text no earlier version has"]
-    a_hh_change: Annotated[Figure, c.A_HH_CHANGE]
-    alpha_change: Annotated[Figure, c.ALPHA_CHANGE]
+    a_hh_change: Annotated[Figure, c.A_HH_CHANGE] = c.UNDEFINED_FIGURE
+    alpha_change: Annotated[Figure, c.ALPHA_CHANGE] = c.UNDEFINED_FIGURE
     data_version: _DataVersion
 
 
@@ -181,11 +182,11 @@ class JudgeFigures(FigureRecord):
     subject = "scope"
 
     scope: Scope
-    question_id: str | None
-    response_id: str | None
+    question_id: str | None = None
+    response_id: str | None = None
     alpha: Annotated[Figure, c.ALPHA]
     alpha_level: str
-    alpha_within: Annotated[Figure, c.ALPHA_WITHIN]
+    alpha_within: Annotated[Figure, c.ALPHA_WITHIN] = c.UNDEFINED_FIGURE
     n_units: Annotated[int, "with scores of at least two judges"]
     n_groups: _Groups
     n_judges: int

@@ -6,15 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from eval_assets.agreement.ratings import Floats, Integers, LongRatings
+from eval_assets.agreement.ratings import Floats, Integers, LongRatings, Row
 from eval_assets.agreement.slices import Coded
 from eval_assets.catalogue import CONFIDENCE
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.stats import Interval, prediction_powered_mean
 from eval_assets.stats.group_ratios import share_interval
 from eval_assets.wording import or_none
-
-Row = dict[str, object]
 
 
 def measure_corrected_rates(

@@ -4,13 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eval_assets.agreement.causes import DeviatingRater
+from eval_assets.agreement.ratings import Floats
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.wording import counted, figure_text, listed, or_none, percent_text
-
-Floats = NDArray[np.float64]
 
 FEWEST_SHARED = 10
 """Least number of shared responses, of the question and of a rater, for an observation."""

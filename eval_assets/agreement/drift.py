@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from eval_assets.agreement.ratings import Row
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import least_p_value, mean_shift
 
@@ -17,8 +18,6 @@ TOTAL_SIGNIFICANCE = 0.05
 
 ANCHOR_KEY = ("judge_id", "fingerprint", "question_id", "rubric")
 """Key of a set of anchors; another judge or wording of a question has other anchors."""
-
-Row = dict[str, object]
 
 
 def choose_anchors(

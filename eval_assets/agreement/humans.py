@@ -10,7 +10,7 @@ from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
 from eval_assets.agreement.label_agreement import gwet_ac_of, kappa_of
 from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label, alpha_label, chance_remark
-from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
+from eval_assets.catalogue import CONFIDENCE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.figures import HumanFigures, Scope
 from eval_assets.stats import (
@@ -73,7 +73,6 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             adjacent_agreement=Figure.percent(profile.adjacent_agreement),
             alpha=Figure.of(profile.alpha),
             alpha_level=profile.level,
-            alpha_within=UNDEFINED_FIGURE,
             kappa=Figure.of(kappa),
             kappa_kind=kappa_kind,
             gwet_ac=Figure.of(gwet_ac),
@@ -114,7 +113,6 @@ def _overall(
     )
     return HumanFigures(
         scope=Scope.OVERALL,
-        question_id=None,
         n_responses=profile.n_responses,
         n_groups=profile.n_groups,
         n_raters=len({rater for long in ratings.values() for rater in long.raters}),
@@ -129,12 +127,6 @@ def _overall(
         alpha=Figure.of(profile.alpha),
         alpha_level=overall_level(evaluation),
         alpha_within=Figure.of(profile.alpha_within),
-        kappa=UNDEFINED_FIGURE,
-        kappa_kind=None,
-        gwet_ac=UNDEFINED_FIGURE,
-        gwet_ac_kind=None,
-        most_frequent_share=math.nan,
-        n_rare_groups=None,
         interval_method=profile.alpha.method,
         interpretation=_interpretation(profile),
         data_version=humans.data_version,

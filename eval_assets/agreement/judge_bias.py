@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from eval_assets.agreement.ratings import Floats, Integers, LongRatings
+from eval_assets.agreement.ratings import Floats, Integers, LongRatings, Row
 from eval_assets.agreement.slices import Coded
 from eval_assets.catalogue import CONFIDENCE
 from eval_assets.config.evaluation import Evaluation
@@ -23,8 +23,6 @@ FEWEST_GROUPS = 10
 """Groups without which a value has no row; smaller ones are pooled."""
 
 OTHER = "other"
-
-Row = dict[str, object]
 
 
 def measure_bias(

@@ -21,9 +21,9 @@ from eval_assets.agreement.pooled_coefficients import (
     pooled,
     pooled_if_ordered,
 )
-from eval_assets.agreement.ratings import JudgeRatings, LongRatings
+from eval_assets.agreement.ratings import Floats, JudgeRatings, LongRatings
 from eval_assets.bands import REPEATED, UNSTABLE, alpha_label, pooled_alpha_label
-from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
+from eval_assets.catalogue import CONFIDENCE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import JudgeFigures, JudgeHumanFigures, LeaveOneJudgeOutFigures, Scope
@@ -37,8 +37,6 @@ from eval_assets.stats import (
     judge_human_profile,
     overall_profile,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +70,8 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasure
             JudgeFigures(
                 scope=Scope.QUESTION,
                 question_id=question.id,
-                response_id=None,
                 alpha=Figure.of(alpha),
                 alpha_level=levels[question.id],
-                alpha_within=UNDEFINED_FIGURE,
                 n_units=alpha.n_units,
                 n_groups=alpha.n_groups,
                 n_judges=len(ratings.raters),
@@ -198,8 +194,6 @@ def _overall(
     kappa_macro, kappa_micro = _kappas(pooled, judges.prompts)
     return JudgeFigures(
         scope=Scope.OVERALL,
-        question_id=None,
-        response_id=None,
         alpha=Figure.of(profile.alpha),
         alpha_level=level,
         alpha_within=Figure.of(profile.alpha_within),

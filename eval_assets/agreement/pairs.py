@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.agreement.pooled_coefficients import (
@@ -15,12 +14,10 @@ from eval_assets.agreement.pooled_coefficients import (
     macro_kappa,
     pair_kappa,
 )
-from eval_assets.agreement.ratings import JudgedUnits
+from eval_assets.agreement.ratings import Floats, JudgedUnits
 from eval_assets.config.judges import DualJudge, judge_set_fingerprint
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import wilcoxon_signed_rank
-
-Floats = npt.NDArray[np.float64]
 
 LOW_KAPPA, MOST_LOW_PROMPTS = 0.40, 0.30
 """A low kappa of a prompt, and share of such prompts above which the judges' prompt needs work."""

@@ -6,18 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from eval_assets.agreement.ratings import LongRatings
+from eval_assets.agreement.ratings import Floats, Integers, LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.scale import Level
 from eval_assets.stats import krippendorff_alpha
 
 MIDDLE = 0.5
 """Scores are split here, on the scale taken to [0, 1]: those above form one class."""
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
+Row = dict[str, object]
+"""A row of a table, by column."""
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from eval_assets.agreement.ratings import Row
 from eval_assets.catalogue import CONFIDENCE
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.stats import Alpha, PairwiseAgreement, RatingPatterns, coefficient_interval
 from eval_assets.wording import or_none
-
-Row = dict[str, object]
 
 
 def measure_repeatability(repeated: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:

@@ -70,8 +70,6 @@ def measure_rewordings(
                 alpha_level=levels[question.id],
                 previous_version=versions[index - 1][0] if index else None,
                 n_new=None,
-                a_hh_change=UNDEFINED_FIGURE,
-                alpha_change=UNDEFINED_FIGURE,
                 data_version=data_version,
             )
             if index:

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from eval_assets.agreement.ratings import Floats, Integers, LongRatings
 from eval_assets.bands import pooled_alpha_label
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from eval_assets.agreement.ratings import LongRatings
     from eval_assets.config.rubric import RubricQuestion
     from eval_assets.figures import RaterKind
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 Coded = tuple[Integers, Sequence[str]]
 """A code for each unit index, negative if it has none, and the values of the codes."""

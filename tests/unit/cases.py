@@ -14,7 +14,7 @@ from eval_assets.agreement.gates.decision import (
     tunable_questions,
 )
 from eval_assets.agreement.humans import Finding
-from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
+from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
@@ -126,7 +126,6 @@ class Case:
         }
         overall = HumanFigures(
             scope=Scope.OVERALL,
-            question_id=None,
             n_responses=max(m.n_responses for m in self.measured),
             n_groups=max(m.n_groups or m.n_responses for m in self.measured),
             n_ratings=sum(3 * m.n_responses for m in self.measured),
@@ -139,12 +138,6 @@ class Case:
             alpha=_figure(sum(m.alpha for m in self.measured) / n, half_width),
             alpha_level="interval",
             alpha_within=_figure(self.alpha_within, half_width),
-            kappa=UNDEFINED_FIGURE,
-            kappa_kind=None,
-            gwet_ac=UNDEFINED_FIGURE,
-            gwet_ac_kind=None,
-            most_frequent_share=math.nan,
-            n_rare_groups=None,
             **shared,
         )
         return (
@@ -164,7 +157,6 @@ class Case:
                     adjacent_agreement=_figure(m.adjacent, 2),
                     alpha=_figure(m.alpha, m.half_width),
                     alpha_level=m.question.level,
-                    alpha_within=UNDEFINED_FIGURE,
                     kappa=_figure(m.alpha, m.half_width),
                     kappa_kind="fleiss",
                     gwet_ac=_figure(m.alpha, m.half_width),
@@ -185,10 +177,8 @@ class Case:
             JudgeFigures(
                 scope=Scope.QUESTION if question_id else Scope.OVERALL,
                 question_id=question_id,
-                response_id=None,
                 alpha=_figure(alpha, 0.05),
                 alpha_level="interval",
-                alpha_within=UNDEFINED_FIGURE,
                 n_units=80,
                 n_groups=80,
                 n_judges=len(self.judges),
