@@ -1,5 +1,6 @@
 """Readings of a table: which columns name items, raters and questions, and which hold ratings."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from eval_assets.errors import raise_all
@@ -9,7 +10,7 @@ from eval_assets.readers.names import Role, Who, names_judge, names_model, share
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.item_rows import ItemRows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
-from eval_assets.readers.readings.person_rows import reading_of_person_rows
+from eval_assets.readers.readings.person_rows import form_of, reading_of_person_rows
 from eval_assets.readers.readings.rating_rows import readings_of_rating_rows
 from eval_assets.readers.readings.table_reading import (
     ATTRIBUTE,
@@ -103,15 +104,22 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     values = {value.casefold() for of in best.rated for value in of.column.rating_words}
     names = {column.name for column in best.table.columns}
     further = [c for table in tables for c in table.columns if c.name not in names]
-    for column in (*best.table.columns, *{c.name: c for c in further if c.level}.values()):
+    columns = [*best.table.columns, *{c.name: c for c in further if c.level}.values()]
+    forms = Counter(form_of(column.name) for column in columns if column.can_rate)
+    for column in columns:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         is_judge = names_judge(column.name) and not names_model(column.name)
         is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
         words = column.rating_words if column.can_rate else []  # few, and no texts
         n_shared = len(values.intersection(map(str.casefold, words)))
+        is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
+        is_called |= is_numbered
         is_number = column.kind is Kind.NUMBER and best.is_of_judges
-        may_rate = bool(words) and (n_shared > 1 or is_number) and not column.may_be(Role.RUN)
-        is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (reason == BY_NAME and is_number)
+        is_run = column.may_be(Role.RUN) and not is_numbered
+        may_rate = bool(words) and (n_shared > 1 or is_number) and not is_run
+        is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (
+            reason == BY_NAME and (is_number or is_numbered)
+        )
         is_reply = is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT)
         is_lost = (is_called and may_rate and is_open) or is_reply
         if reason is not None and is_lost and column.name not in known:

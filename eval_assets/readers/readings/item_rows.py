@@ -65,7 +65,8 @@ _NEARLY_UNIQUE = 0.995
 _FEWEST_COMPUTED = 8
 _NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
 _RUN = re.compile(
-    r"(.+?)[ _.(-]*(?:run|trial|rep|repeat|attempt|sample)[ _.-]?(\d+)\)?", re.IGNORECASE
+    r"(.*?)[ _.(-]*(?:run|trial|rep|repeat|attempt|sample|try|iteration|seed)[ _.-]?(\d+)\)?",
+    re.IGNORECASE,
 )
 _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
@@ -123,6 +124,8 @@ class ItemRows:
         candidates = self._candidates()
         self.kinds = _kinds(candidates)
         candidates = self._without_earlier(candidates)
+        runs = self._runs_of_no_name(candidates)
+        self.kinds |= {id(column): Who.JUDGE for column in runs}
         models = self._judges_by_values(candidates)
         person = self._person_of_all()
         for column in candidates if person else ():
@@ -163,6 +166,10 @@ class ItemRows:
             ]
         if numbers := tuple(of.name for of in models if of.kind is Kind.NUMBER and of in judges):
             reading.forks.append((f"{numbers[0]} is a judge", {"model": numbers[0]}))
+        if runs and all(of in judges for of in runs):
+            changed = {"rater": tuple(of.name for of in (*people, *runs))}
+            names = listed_briefly([of.name for of in runs])
+            reading.forks.append((f"{names} are runs of a judge", changed))
         self._refuse_corrections(reading, people, judges)
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
@@ -191,6 +198,16 @@ class ItemRows:
             is_of_others = not people or (not is_named and who(column.name) is Who.HUMAN)
             if is_of_others and column.may_be(Role.SUMMARY) and column.name in self.not_read:
                 self.not_read[column.name] = self.not_read[column.name].told
+
+    def _runs_of_no_name(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+        """Return columns such as run_1 and run_2 beside people, if no judge is named."""
+        if Who.JUDGE in map(self.who_is, candidates):
+            return []
+        names = {id(column): _RUN.fullmatch(column.name) for column in candidates}
+        runs = [c for c in candidates if (name := names[id(c)]) and not who(name[1]).is_human]
+        has_people = any(self._is_person(column) for column in candidates if column not in runs)
+        are_runs = has_people and all(column.may_be(Role.RUN) for column in runs)
+        return runs if len(runs) > 1 and are_runs else []
 
     def _models_who_rate(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
         """Return the columns called model that hold what people's hold, and no names of models."""
@@ -258,7 +275,8 @@ class ItemRows:
         is_role = kind is Who.HUMAN and who(name.rpartition("_")[2]) is Who.HUMAN  # domain_expert
         is_role |= kind is Who.HUMAN and _name_and_round(column)[1] > 0
         is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
-        is_run = column.may_be(Role.RUN) and not _RUN.match(column.name)
+        run = _RUN.match(column.name)
+        is_run = column.may_be(Role.RUN) and not (run and (run[1] or is_judge))
         is_measured = is_run or column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
         is_constant = column.n_distinct == 1
         peers = [other for other in candidates if other is not column]
@@ -557,7 +575,8 @@ class ItemRows:
             self._doubt_judges(reading, people, judges)
         for of in reading.rated:  # a judge's name that ends in a run
             if of.is_judge and (run := _RUN.fullmatch(of.rater or "")):
-                of.rater, of.run = run[1], run[2]
+                judge = "judge" if is_rating_word(run[1]) else run[1] or "judge"
+                of.rater, of.run = judge, run[2]
         reading.likelihood += 2 * bool(judges)
         # The only judge has the name of its model, if a column beside its scores holds that.
         models, named = self._models(), {of.rater for of in reading.rated if of.is_judge}
@@ -675,6 +694,12 @@ class ItemRows:
         elif (judges and human) or len(people) > max(1, len(criteria)):
             self._take_people(reading, people, unknown + criteria)
             reading.likelihood = 6.0 - bool(criteria)
+        elif len(judges) == 1 and _are_numbered(rated):
+            # Of numbered questions a judge would have a score each.
+            reading.rated = [RatedColumn(c, rater=c.name) for c in rated]
+            reading.likelihood = 4.0
+            changed = {"rating": tuple(c.name for c in rated), "judge": (judges[0].name,)}
+            reading.forks.append((_are([c.name for c in rated], "a rater"), changed))
         else:
             names = listed_briefly([column.name for column in rated])
             reading.likelihood = 2.0 if criteria and not people else 1.0
@@ -866,6 +891,14 @@ def _name_and_round(column: CodedColumn) -> tuple[str, int]:
     return (match[1], int(match[3])) if match and may_be(match[2], Role.ROUND) else ("", 0)
 
 
+def _are_numbered(columns: Sequence[CodedColumn]) -> bool:
+    """Return whether only a number tells headers apart, of what is no question, item or score."""
+    is_open = not any(c.may_be(Role.QUESTION, Role.ITEM, Role.RATING, Role.TEXT) for c in columns)
+    forms = {form_of(column.name) for column in columns}
+    has_name = all(re.search(r"[^\W\d]{2}", form) for form in forms)
+    return len(columns) > 1 == len(forms) and is_open and has_name
+
+
 def _is_earlier(first: CodedColumn, last: CodedColumn) -> bool:
     """Return whether a column is the revision of another one, or holds a later round of it."""
     (name, number), (last_name, last_number) = map(_name_and_round, (first, last))
@@ -970,10 +1003,14 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     if not are_a_row_of_letters(names):
         kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]
     stems = [_NUMBER_AT_END.sub("", name).casefold() for name in names]
+    is_person_named = any(kind.is_human for kind in kinds)
     for k, stem in enumerate(stems):  # Rating, Rating 1, Rating 2
         is_numbered = stem and stems.count(stem) > 1 and kinds[k] is not Who.JUDGE
         is_role = may_be(stem, Role.RATING, Role.RATER) and not may_be(stem, Role.ITEM)
-        is_role |= len(stem) > 1 and stem.isalpha() and who(stem.upper()) is Who.HUMAN  # TA1
+        # TA1, but not run1; nor gen1 beside people.
+        is_short = len(stem) > 1 and stem.isalpha() and who(stem.upper()) is Who.HUMAN
+        is_role |= is_short and (names[k].isupper() or not is_person_named)
+        is_role &= not may_be(stem, Role.RUN)
         if is_numbered and is_role:
             kinds[k] = Who.HUMAN
     if any(k.is_human and not n.isdigit() for n, k in zip(names, kinds, strict=True)):

@@ -125,3 +125,43 @@ def test_names_beside_scores_of_a_judge_are_no_questions(tmp_path: Path, column:
     assert not len(result.ratings)
     assert set(result.scores["judge"]) == {"gpt4_score"}
     assert (result.scores["item"].nunique(), result.doubts) == (2 * N, ())
+
+
+@pytest.mark.parametrize("people", ["human", "anna"])
+@pytest.mark.parametrize("runs", ["run_1,run_2", "trial 1,trial 2", "score_run1,score_run2"])
+def test_numbered_runs_beside_people_are_those_of_one_judge(
+    tmp_path: Path, people: str, runs: str
+) -> None:
+    result = read(tmp_path, "runs.csv", sheet(f"id,{people},{runs}", ANNA, JUDGE, SECOND))
+
+    assert set(result.ratings["rater"]) == {people}
+    assert set(result.scores["judge"]) == {"judge"}
+    assert set(result.scores["run"]) == {"1", "2"}
+    assert [doubt.choice for doubt in result.doubts] == [
+        f"{runs.replace(',', ', ')} are runs of a judge"
+    ]
+
+
+@pytest.mark.parametrize("stem", ["Jury", "Blind", "編集者", "Eval"])
+def test_numbered_columns_beside_one_judge_are_raters_with_a_doubt(
+    tmp_path: Path, stem: str
+) -> None:
+    header = f"id,{stem} 1,{stem} 2,gpt-4o"
+
+    result = read(tmp_path, "ratings.csv", sheet(header, ANNA, BEN, JUDGE))
+
+    assert set(result.ratings["rater"]) == {f"{stem} 1", f"{stem} 2"}
+    [doubt] = result.doubts
+    assert doubt.option == f"--rating '{stem} 1,{stem} 2' --judge gpt-4o"
+
+
+@pytest.mark.parametrize(
+    "header", ["gen_1,gen_2,human", "Q1,Q2,gpt-4o", "Criterion 1,Criterion 2,AI"]
+)
+def test_numbered_columns_that_may_be_outputs_or_questions_are_refused(
+    tmp_path: Path, header: str
+) -> None:
+    with pytest.raises(ExceptionGroup) as refusal:
+        read(tmp_path, "ratings.csv", sheet(f"id,{header}", ANNA, BEN, JUDGE))
+
+    assert "may be raters or questions" in str(refusal.value.exceptions[0])

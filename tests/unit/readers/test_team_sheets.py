@@ -408,6 +408,7 @@ UNREAD = {
     "an earlier version": sheet(
         "id,initial_label,reviewed_label,judge", *words("fail", "pass", ANNA, BEN, JUDGE)
     ),
+    "numbered columns": sheet("id,anna,ben,round_1,round_2", ANNA, BEN, JUDGE, SECOND),
     "scores beside feedback": [
         {"id": i, "feedback": {"score": a > 2}, "evals": [{"name": "tone", "score": j > 2}] * 2}
         for i, a, j in zip(IDS, ANNA, JUDGE, strict=True)
