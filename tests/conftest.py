@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
-from tests.program_server import read_migrations_once, start_programs
+from tests.program_server import share_stores, start_programs
 
 
 def pytest_configure() -> None:
@@ -40,9 +40,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def migrations_read_once() -> None:
-    """Let all of Dagster's stores in this process share their migrations."""
-    read_migrations_once()
+def shared_stores() -> None:
+    """Let all of Dagster's stores in this process share migrations and engines."""
+    share_stores()
 
 
 @pytest.fixture(autouse=True)

@@ -49,7 +49,7 @@ def keep_sqlite_open(folder: Path) -> Iterator[None]:
         if dialect.name != "sqlite":  # records may be in PostgreSQL
             return None
         file = arguments[0]
-        if not Path(file).resolve().is_relative_to(folder):
+        if file not in idle and not Path(file).resolve().is_relative_to(folder):
             return None
         if idle[file] and Path(file).exists():
             return idle[file].pop()
