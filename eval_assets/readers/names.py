@@ -102,7 +102,7 @@ _MODEL = re.compile(
 _FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
 """First names that models share, before a last name: Claude Dupont is a person."""
 
-SHARED_NAMES = frozenset(("claude", "nova", "gemma", "kimi"))
+SHARED_NAMES = frozenset(("claude", "nova", "gemma", "kimi", "bert", "roberta", "ernie"))
 """First names that are those of models, too."""
 
 _NO_LAST_NAME = re.compile(

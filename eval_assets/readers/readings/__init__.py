@@ -23,6 +23,7 @@ from eval_assets.readers.readings.table_reading import (
     usable_columns,
     with_names_of_runs,
 )
+from eval_assets.readers.values import are_yes_or_no
 
 
 def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
@@ -121,6 +122,9 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             reason == BY_NAME and (is_number or is_numbered)
         )
         is_reply = is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT)
+        has_all = n_shared == len(values) == len(words) > 1
+        has_all &= len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
         is_lost = (is_called and may_rate and is_open) or is_reply
+        is_lost |= has_all and reason is not None and reason.is_attribute
         if reason is not None and is_lost and column.name not in known:
             best.not_read[column.name] = reason.told

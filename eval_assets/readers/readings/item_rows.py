@@ -1,7 +1,7 @@
 """Tables with a row for each item, and a column for each rater, question or judge."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 from os.path import commonprefix
@@ -194,8 +194,10 @@ class ItemRows:
     ) -> None:
         """Have means named on the screen, unless they are those of the people who are read."""
         is_named = any(map(self._is_person, people))
+        values = {value for column in people for value in column.rating_words}
         for column in candidates:
             is_of_others = not people or (not is_named and who(column.name) is Who.HUMAN)
+            is_of_others |= len(values) > 1 and {*column.rating_words} == values
             if is_of_others and column.may_be(Role.SUMMARY) and column.name in self.not_read:
                 self.not_read[column.name] = self.not_read[column.name].told
 
@@ -826,11 +828,31 @@ class ItemRows:
             if c not in programs
         ]
         reading.rated += map(_judged, programs)
+        if not reading.forks:
+            self._note_strangers(reading, [c for c in people if c not in programs], parts)
         for columns, role in ((programs, "a judge"), (peers, "no rater")):
             if columns:
                 choice = _are([column.name for column in columns], role)
                 reading.forks.append((choice, {"rater": names}))
         self.not_read |= {column.name: _NOT_ITS_NAME for column in peers}
+
+    def _note_strangers(
+        self, reading: Reading, people: Sequence[CodedColumn], parts: Mapping[str, str]
+    ) -> None:
+        """Say whom nothing calls a person, beside those who are: a model's name may be any word."""
+        stems = [_NUMBER_AT_END.sub("", column.name) for column in people]
+        strangers = []
+        for column in people:
+            name = parts.get(column.name, column.name)
+            is_known = self.who_is(column) is Who.HUMAN or is_first_name(name)
+            is_alone = is_rating_word(column.name) and stems.count(column.name) == 1
+            if is_alone or not is_known or plain(name) in SHARED_NAMES:
+                strangers.append(column)
+        if 0 < len(strangers) < len(people):
+            names = [column.name for column in strangers]
+            verb = "counts as a person" if len(names) == 1 else "count as people"
+            option = option_text(self.table, "judge", *names)
+            reading.notes.append(f"{listed_briefly(names)} {verb}; if a judge, pass {option}")
 
     # Sheets and items.
 

@@ -213,7 +213,11 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
     folded = {name.casefold() for name in names}
     words_of_peers = [{word.casefold() for word in other.rating_words} for other in peers]
     is_score = any(names_judge(of.name) for of in (column, *peers))
+    is_score |= any(of.who is Who.HUMAN and not is_rating_word(of.name) for of in peers)
     is_score &= any(c.n_distinct == len(table) for c in table.columns)
+    is_score &= not any(
+        c.may_be(Role.ITEM) and 1 < c.n_distinct < len(table) for c in table.columns
+    )
     return (is_score or not is_number) and any(
         2 * len(folded & of) > max(len(folded), len(of)) for of in words_of_peers
     )

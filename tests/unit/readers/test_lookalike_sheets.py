@@ -165,3 +165,36 @@ def test_numbered_columns_that_may_be_outputs_or_questions_are_refused(
         read(tmp_path, "ratings.csv", sheet(f"id,{header}", ANNA, BEN, JUDGE))
 
     assert "may be raters or questions" in str(refusal.value.exceptions[0])
+
+
+@pytest.mark.parametrize("name", ["hhem", "label", "roberta_score"])
+def test_a_column_beside_people_that_nothing_calls_a_person_is_said_to_count_as_one(
+    tmp_path: Path, name: str
+) -> None:
+    result = read(tmp_path, "ratings.csv", sheet(f"id,anna,ben,{name}", ANNA, BEN, JUDGE))
+
+    assert result.ratings["rater"].nunique() == len(("anna", "ben", name))
+    assert f"{name} counts as a person; if a judge, pass --judge {name}" in result.notes
+
+
+def test_columns_of_raters_who_are_called_alike_need_no_word(tmp_path: Path) -> None:
+    result = read(tmp_path, "ratings.csv", sheet("id,Rating,Rating_1,Rating_2", ANNA, BEN, SECOND))
+
+    assert (result.ratings["rater"].nunique(), result.notes) == (3, ())
+
+
+def test_scores_of_a_grader_beside_a_person_are_no_names_of_raters(tmp_path: Path) -> None:
+    result = read(tmp_path, "ratings.csv", sheet("id,human,grader", ANNA, JUDGE))
+
+    assert set(result.ratings["rater"]) == {"human"}
+    assert set(result.scores["judge"]) == {"grader"}
+    assert "grader is a judge" in [doubt.choice for doubt in result.doubts]
+
+
+@pytest.mark.parametrize("name", ["assistant", "final_score", "confidence"])
+def test_a_column_of_another_name_with_all_values_of_the_scale_is_named(
+    tmp_path: Path, name: str
+) -> None:
+    result = read(tmp_path, "ratings.csv", sheet(f"id,human,{name}", ANNA, SECOND))
+
+    assert any(note.startswith(f"not read: {name}, ") for note in result.notes)
