@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import permutations
 
 from eval_assets.errors import raise_all
-from eval_assets.readers.columns import CodedTable, Kind
+from eval_assets.readers.columns import CodedTable, Kind, n_distinct
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
 from eval_assets.readers.rating_tables import ReadOptions
@@ -46,6 +47,7 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
     usable = [reading for reading in readings if reading is not None]
     for reading in usable:
         _doubt_question(reading, choices)
+        _doubt_item(reading, choices)
         split_levels(reading, choices)
         reading.name_the_rest()
     return sorted(usable, key=lambda reading: -reading.likelihood)
@@ -61,6 +63,19 @@ def _doubt_question(reading: Reading, choices: Choices) -> None:
     if not choices.items and choices.question is None:
         columns = tuple(column.name for column in (*reading.items, question))
         reading.forks.append((f"{question.name} is what was asked", {"item": columns}))
+
+
+def _doubt_item(reading: Reading, choices: Choices) -> None:
+    """Add the choice that no part of the item is who rated, if one has a few values with each."""
+    names_raters = reading.rater is not None or any(of.rater for of in reading.rated)
+    if names_raters or reading.question is not None or choices.items or len(reading.items) != 2:
+        return
+    for part, item in permutations(reading.items):
+        is_full = 1 < n_distinct(part.codes) * n_distinct(item.codes) == len(reading.table)
+        is_item = part.may_be(Role.SYSTEM, Role.TURN, Role.RUN, Role.ROUND, Role.QUESTION)
+        if is_full and not is_item and 2 * part.n_distinct <= item.n_distinct:
+            choice = f"{part.name} is part of the item"
+            reading.forks.append((choice, {"rater": (part.name,)}))
 
 
 def best_readings(

@@ -828,8 +828,7 @@ class ItemRows:
             if c not in programs
         ]
         reading.rated += map(_judged, programs)
-        if not reading.forks:
-            self._note_strangers(reading, [c for c in people if c not in programs], parts)
+        self._note_strangers(reading, [c for c in people if c not in programs], parts)
         for columns, role in ((programs, "a judge"), (peers, "no rater")):
             if columns:
                 choice = _are([column.name for column in columns], role)

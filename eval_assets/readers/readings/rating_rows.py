@@ -255,7 +255,7 @@ def _rater_score(column: CodedColumn) -> float:
     # Ids such as p1 may be those of prompts.
     is_named = column.origin or any(is_first_name(n) or names_model(n) for n in column.values[:50])
     return float(
-        4 * column.may_be(Role.RATER)
+        4 * (column.may_be(Role.RATER) or column.holds_emails)
         + 2 * (column.origin in (Origin.FILE, Origin.SHEET))
         + 0.5 * (column.origin is Origin.POSITION)
         + 0.9 * np.mean(people)
@@ -653,7 +653,7 @@ class _RatingRows:
             of_item = reason == OF_ITEM and not column.may_be(*_ATTRIBUTES)
             if of_item or (reason == _OF_RATER and is_answered):
                 attributes.append(column)
-            elif reason == _MEASUREMENT:
+            elif reason == _MEASUREMENT or plain(column.name) in _CLASSES:
                 measures.append(column)
         if not rated and self.is_named and not self.rater.origin:
             # Raters who always agree, or a column named like a measurement.
@@ -824,6 +824,9 @@ def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedC
             return replace(rater, codes=codes, values=[*rater.values, kind])
     return rater
 
+
+_CLASSES = ("category", "tag", "tags")
+"""Headers of what raters chose, if no other column holds ratings."""
 
 _OF_RATER = Reason("equal in all ratings of a rater: an attribute")
 _BY_NAME = Reason("an attribute by its name")

@@ -165,6 +165,7 @@ class Choices:
     column is `names`; names that are parts of headers are `parts`.
     """
 
+    table: CodedTable
     options: ReadOptions
     items: list[CodedColumn]
     raters: list[CodedColumn]
@@ -197,6 +198,7 @@ class Choices:
         holders.sort(key=lambda c: (not c.may_be(Role.RATER), c.may_be(Role.TEXT)))
         holder = next(iter(holders), None)
         return cls(
+            table,
             options,
             columns(options.item),
             columns(options.rater),
@@ -224,11 +226,20 @@ class Choices:
         ratings = self.ratings or [of for of in self.ratable if of is not column]
         values = {value for of in ratings for value in of.rating_words}
         is_unlike = not values.issuperset(column.rating_words)
-        is_rater = column.may_be(Role.RATER)
+        is_rater = column.may_be(Role.RATER) or self._tells_rows_apart(column)
         if not column.can_rate or not self.ratings:
             is_of_words = column.kind is Kind.WORD and column.order is None
             return not column.can_rate or (bool(ratings) and is_rater and is_unlike and is_of_words)
         return column not in ratings and (is_rater or is_unlike)
+
+    def _tells_rows_apart(self, column: CodedColumn) -> bool:
+        """Return whether a column has one row for each value of another that repeats."""
+        n_rows = len(self.table)
+        return any(
+            1 < of.n_distinct < n_rows == n_distinct(combined([of, column]))
+            for of in self.table.columns
+            if of is not column and not of.can_rate
+        )
 
     @cached_property
     def raters_of_columns(self) -> list[CodedColumn]:

@@ -198,3 +198,33 @@ def test_a_column_of_another_name_with_all_values_of_the_scale_is_named(
     result = read(tmp_path, "ratings.csv", sheet(f"id,human,{name}", ANNA, SECOND))
 
     assert any(note.startswith(f"not read: {name}, ") for note in result.notes)
+
+
+def test_a_column_of_user_names_with_each_item_is_part_of_it_or_who_rated(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    rows = [line.split(",") for line in long("", "jdoe", "tkim").splitlines()[1:]]
+    file.write_text("\n".join(["ticket,name,score", *(f"T-{a},{b},{c}" for a, b, c in rows)]))
+
+    [doubt] = read_ratings([file], ReadOptions()).doubts
+    named = read_ratings([file], ReadOptions(rater=("name",)))
+
+    assert (doubt.choice, doubt.option) == ("name is part of the item", "--rater name")
+    assert set(named.ratings["rater"]) == {"jdoe", "tkim"}
+    assert named.ratings["item"].nunique() == N
+
+
+@pytest.mark.parametrize("header", ["name", "source"])
+def test_addresses_are_those_of_raters_whatever_their_header_is(
+    tmp_path: Path, header: str
+) -> None:
+    result = read(tmp_path, "ratings.csv", long(f"ticket,{header},score", "a@x.org", "b@x.org"))
+
+    assert set(result.ratings["rater"]) == {"a@x.org", "b@x.org"}
+
+
+def test_categories_are_ratings_if_nothing_else_is(tmp_path: Path) -> None:
+    content = long("ticket,annotator,category", "anna", "ben")
+    result = read(tmp_path, "ratings.csv", content)
+
+    assert {q.id for q in result.questions} == {"category"}
+    assert len(result.ratings) == 2 * N
