@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from eval_assets.agreement.assessment import Assessment, QuestionRatings
+    from eval_assets.agreement.assessment import QuestionRatings
     from eval_assets.agreement.ratings import LongRatings
     from eval_assets.config.evaluation import Evaluation, Gate, GateName
     from eval_assets.config.rubric import RubricQuestion
@@ -387,7 +387,9 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
         margin=margin,
         may_pass=rules.evaluation is None,
     )
-    reading = _reading(tables, context, assessment, questions, int(is_held_out.sum()))
+    reading = _reading(
+        tables, context, raters=questions[0].people.rater_ids, n_held_out=int(is_held_out.sum())
+    )
     option = "" if doubt is None else doubt.option
     screen = screen_of(reading, assessment, command_of=partial(context.command, option=option))
     return CheckResult(screen, option=option)
@@ -471,12 +473,7 @@ def _question_ratings(
                 values = rule.passes(values)
             if rows.any():
                 judges[judge] = JudgeScores(scores.unit[rows], values, own_scale)
-        compared = None
-        if is_held_out.any():
-            rows = ~is_held_out[people.unit]
-            unit, rater, value = people.unit[rows], people.rater[rows], people.value[rows]
-            compared = replace(people, unit=unit, rater=rater, value=value)
-        result.append(QuestionRatings(question, people, judges, compared))
+        result.append(QuestionRatings(question, people, judges, is_held_out))
     return result
 
 
@@ -536,11 +533,7 @@ _LONGEST_SCALE = 24
 
 
 def _reading(
-    tables: RatingTables,
-    context: _Context,
-    assessment: Assessment,
-    questions: Sequence[QuestionRatings],
-    n_held_out: int,
+    tables: RatingTables, context: _Context, *, raters: tuple[str, ...], n_held_out: int
 ) -> ReadSummary:
     """Return what was read, as a screen shows it."""
     from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
@@ -565,10 +558,7 @@ def _reading(
         n_ratings=len(tables.ratings),
         n_scores=len(tables.scores),
         n_items=len(items),
-        raters=questions[0].people.rater_ids,
-        judges=tuple(assessment.judges),
-        questions=tuple(of.question for of in questions),
-        n_double=max((of.n_double for of in assessment.labels), default=0),
+        raters=raters,
         groups_by=tables.groups_by,
         n_groups=int(items["group"].nunique()),
         columns=tables.columns,

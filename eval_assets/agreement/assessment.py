@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.agreement.judge_comparison import (
     JudgeComparison,
@@ -30,14 +31,13 @@ class QuestionRatings:
     """Ratings of one question, by people and by judges.
 
     Args:
-        compared: Ratings that judges are compared with, if some units are held out for their test;
-            None for all.
+        is_held_out: Whether each unit is kept for the judges' test; None if none is.
     """
 
     question: RubricQuestion
     people: LongRatings
     judges: Mapping[str, JudgeScores]
-    compared: LongRatings | None = None
+    is_held_out: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,10 @@ def assess(
     labels = tuple(label_agreement(of.question, of.people, gates) for of in questions)
     judges: dict[str, list[JudgeComparison]] = {}
     for of, agreement in zip(questions, labels, strict=True):
+        people = of.people
+        if of.is_held_out is not None and of.is_held_out.any():
+            people = people.where(~of.is_held_out[people.unit])
         for judge, scores in of.judges.items():
-            people = of.people if of.compared is None else of.compared
             comparison = compare_judge(
                 judge,
                 agreement,

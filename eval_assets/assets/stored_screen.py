@@ -93,7 +93,6 @@ def _assessed(
     questions = []
     for question in evaluation.rubric:
         people = humans[question.id]
-        is_kept = ~is_held_out[people.unit]
         judges = {}
         if question.id in scores:
             of_judges = scores[question.id]
@@ -101,10 +100,7 @@ def _assessed(
                 rows = of_judges.rater == of_judges.rater_ids.index(judge)
                 if rows.any():
                     judges[judge] = JudgeScores(of_judges.unit[rows], of_judges.value[rows])
-        compared = people.where(is_kept)
-        questions.append(
-            QuestionRatings(question, people, judges, compared if is_held_out.any() else None)
-        )
+        questions.append(QuestionRatings(question, people, judges, is_held_out))
     assessment = assess(
         questions, gates=evaluation.gates, margin=evaluation.tuning.margin, may_pass=False
     )
@@ -120,9 +116,6 @@ def _assessed(
         n_scores=sum(len(of.value) for of in scores.values()),
         n_items=len(groups),
         raters=tuple(sorted({name for of in humans.values() for name in of.raters})),
-        judges=tuple(assessment.judges),
-        questions=evaluation.rubric,
-        n_double=max((of.n_double for of in assessment.labels), default=0),
         groups_by="",
         n_groups=len(set(groups)),
         columns={"item": ("response_id",)},

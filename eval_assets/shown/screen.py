@@ -69,7 +69,6 @@ class ReadSummary:
 
     Args:
         n_items: Items that anyone rated.
-        n_double: Items that two people rated on a question, the most of any question.
         groups_by: Column that groups items; empty if each is its own.
         columns: Columns by role.
         not_read: Reason why a column is not read, by `file:column`.
@@ -85,9 +84,6 @@ class ReadSummary:
     n_scores: int
     n_items: int
     raters: tuple[str, ...]
-    judges: tuple[str, ...]
-    questions: tuple[RubricQuestion, ...]
-    n_double: int
     groups_by: str
     n_groups: int
     columns: Mapping[str, tuple[str, ...]]
@@ -248,7 +244,7 @@ def screen_of(
     return Screen(
         reading=reading,
         assessment=assessment,
-        read=tuple(_read_lines(reading)),
+        read=tuple(_read_lines(reading, assessment)),
         labels=_labels_answer(assessment, words),
         judges=judges,
         next=replace(step, command=command_of(step)),
@@ -287,32 +283,31 @@ def disagreement_of(disagreement: WideDisagreement, item: ItemText, *, several: 
     )
 
 
-def _read_lines(reading: ReadSummary) -> list[str]:
+def _read_lines(reading: ReadSummary, assessment: Assessment) -> list[str]:
     """Return what was read: counts, roles of columns with the options that correct them, notes."""
-    words = reading.words
+    words, questions, judge_names = reading.words, assessment.labels, list(assessment.judges)
     items, people = counted(reading.n_items, words.item), counted(len(reading.raters), "person")
     parts = []
     if reading.n_ratings:
-        is_complete = reading.n_ratings == reading.n_items * len(reading.raters) * max(
-            1, len(reading.questions)
-        )
+        n_units = reading.n_items * len(questions)
+        is_complete = reading.n_ratings == n_units * len(reading.raters)
         by = f" x {people}" if is_complete and len(reading.raters) > 1 else f", {people}"
         parts.append(f"{counted(reading.n_ratings, 'rating')}: {items}{by}")
-        if len(reading.questions) > 1:
-            parts[-1] += f", {counted(len(reading.questions), 'question')}"
+        if len(questions) > 1:
+            parts[-1] += f", {counted(len(questions), 'question')}"
         else:
-            parts[-1] += f", scale {_scale_text(reading.questions[0])}"
-    if reading.judges:
-        judges = counted(len(reading.judges), "judge")
-        if len(reading.judges) == 1:
-            name = shortened(reading.judges[0], _LONGEST_JUDGE)
+            parts[-1] += f", scale {_scale_text(questions[0].question)}"
+    if judge_names:
+        judges = counted(len(judge_names), "judge")
+        if len(judge_names) == 1:
+            name = shortened(judge_names[0], _LONGEST_JUDGE)
             judges = name if name.casefold() == "judge" else f"judge {name}"
         scores = counted(reading.n_scores, "score")
         of_items = "" if reading.n_ratings else f" of {items}"
         parts.append(f"{judges}: {scores}{of_items}")
     lines = ["; ".join(parts) or f"{items}, and no ratings of them"]
     if reading.options:
-        roles = ", ".join(_roles(reading))
+        roles = ", ".join(_roles(reading, judge_names))
         lines.append(f"{roles}{'. ' if roles else ''}Wrong? {', '.join(reading.options)}")
     if reading.n_held_out:
         verb = "is" if reading.n_held_out == 1 else "are"
@@ -333,14 +328,14 @@ _ROLES |= {"question": "question", "model": "system", "run": "run"}
 """Names of the roles of columns, in their order on the screen."""
 
 
-def _roles(reading: ReadSummary) -> list[str]:
+def _roles(reading: ReadSummary, judges: Sequence[str]) -> list[str]:
     roles = []
     by_role = dict(reading.columns)
     if {*by_role.get("rating", ())} <= {*by_role.get("rater", ()), *by_role.get("judge", ())}:
         by_role["rating"] = ()  # a column for each rater
     for role, name in _ROLES.items():
         columns = [shortened(of, _LONGEST_COLUMN) for of in by_role.get(role, ())]
-        if role == "judge" and {*by_role.get(role, ())} <= {*reading.judges}:
+        if role == "judge" and {*by_role.get(role, ())} <= {*judges}:
             continue  # their questions name them
         if len(columns) > (_MOST_PEOPLE if role == "rater" else _MOST_NAMES):
             roles.append(f"{len(columns)} {name} columns")

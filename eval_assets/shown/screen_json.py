@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.judge_comparison import JudgeComparison, Repeatability, TwoClasses
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.shown.blocks import Table, Texts, tables_of
@@ -20,7 +21,7 @@ def screen_document(screen: Screen, *, report: str | None) -> Json:
     step = screen.next
     return {
         "schema": SCHEMA,
-        "read": _read(screen.reading),
+        "read": _read(screen.reading, screen.assessment),
         "labels": {
             "verdict": screen.labels.verdict.value,
             "sentence": screen.labels.sentence,
@@ -81,15 +82,16 @@ def table_rows(table: Table) -> list[Json]:
     ]
 
 
-def _read(reading: ReadSummary) -> Json:
+def _read(reading: ReadSummary, assessment: Assessment) -> Json:
+    questions = [of.question for of in assessment.labels]
     return {
         "files": list(reading.files),
         "n_ratings": reading.n_ratings,
         "n_items": reading.n_items,
         "raters": list(reading.raters),
         "n_raters": len(reading.raters),
-        "judges": list(reading.judges),
-        "n_judges": len(reading.judges),
+        "judges": list(assessment.judges),
+        "n_judges": len(assessment.judges),
         "n_scores": reading.n_scores,
         "questions": [
             {
@@ -102,10 +104,10 @@ def _read(reading: ReadSummary) -> Json:
                 "level": of.level,
                 "scale_guessed": of.scale_guessed,
             }
-            for of in reading.questions
+            for of in questions
         ],
-        "n_questions": len(reading.questions),
-        "n_double": reading.n_double,
+        "n_questions": len(questions),
+        "n_double": max((of.n_double for of in assessment.labels), default=0),
         "n_held_out": reading.n_held_out,
         "groups": {"by": reading.groups_by or "each item", "n": reading.n_groups},
         "columns": {role: list(names) for role, names in reading.columns.items()},

@@ -7,7 +7,6 @@ from shlex import quote, split
 from eval_assets.shown.blocks import Table
 from eval_assets.shown.rows import Axis, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
-from eval_assets.verdicts import Verdict
 from eval_assets.wording import (
     columns_of,
     figure_text,
@@ -201,21 +200,18 @@ def _table(screen: Screen) -> Iterator[str]:
     columns = judges if by_column else []
     rows = screen.labels.rows
     width = max(len("question"), min(_WIDEST_LABEL, max(columns_of(of.label) for of in rows)))
-    cells = min(_WIDEST_CELL, (WIDTH - _TAKEN - width) // max(1, len(columns)))
+    wide = min(_WIDEST_CELL, (WIDTH - _TAKEN - width) // max(1, len(columns)))
     head = f"   {'question'.ljust(width)}  alpha  {'95% CI'.ljust(15)}labels"
-    names = [shortened(of, cells - 1) for of in columns]
-    yield head + "".join(f"{' ' * (cells - columns_of(name))}{name}" for name in names)
+    names = [shortened(of, wide - 1) for of in columns]
+    yield head + "".join(f"{' ' * (wide - columns_of(name))}{name}" for name in names)
     most = _MOST_ROWS if by_column else _FEWER_ROWS
-    for row in rows[:most]:
-        verdicts = {
-            judge: next((of.verdict for of in comparisons if of.question.id == row.label), None)
-            for judge, comparisons in screen.assessment.judges.items()
-        }
+    for row, cells in zip(rows[:most], screen.matrix.rows, strict=False):
+        of_labels, *of_judges = (cell.verdict for cell in cells if cell.verdict is not None)
         interval = interval_text(row.low, row.high, limits=[row.minimum])
         yield (
             f"   {_padded(shortened(row.label, width), width)}{row.text.rjust(7)}  "
-            f"{interval.ljust(15)}{_short(row.verdict).rjust(6)}"
-            + "".join(_short(verdicts[of]).rjust(cells) for of in columns)
+            f"{interval.ljust(15)}{of_labels.short_word.rjust(6)}"
+            + "".join(of.short_word.rjust(wide) for of in of_judges if by_column)
         )
     if len(rows) > most:
         yield f"   ... and {len(rows) - most} more"
@@ -241,14 +237,10 @@ def _judge_rows(screen: Screen) -> Iterator[str]:
             value = figure_text(row.value) if row else "--"
             needs = figure_text(row.minimum) if row else "--"
             figures = f"{value.rjust(8)}{needs.rjust(7)}  "
-        yield f"   {_padded(shortened(name, width), width)}{figures}{_short(answer.verdict)}"
+        yield f"   {_padded(shortened(name, width), width)}{figures}{answer.verdict.short_word}"
     if len(screen.judges) > _MOST_ROWS:
         yield f"   ... and {len(screen.judges) - _MOST_ROWS} more"
     yield from wrapped(_key(screen))
-
-
-def _short(verdict: Verdict | None) -> str:
-    return (verdict or Verdict.NOT_MEASURED).short_word
 
 
 def _key(screen: Screen) -> str:
