@@ -47,7 +47,7 @@ def measure_corrected_rates(
             for name, units in parts:
                 if np.isnan(passes[units]).all():
                     continue
-                rate = _rate(labels[units], passes[units], scores.group[units])
+                rate = corrected_rate(labels[units], passes[units], scores.group[units])
                 rows.append(
                     {
                         "judge_id": judge_id,
@@ -64,8 +64,14 @@ def measure_corrected_rates(
     return pd.DataFrame(rows)
 
 
-def _rate(labels: Floats, passes: Floats, groups: Integers) -> Interval:
-    """Return the rate of passes of all scored responses, as people would rate them."""
+def corrected_rate(labels: Floats, passes: Floats, groups: Integers) -> Interval:
+    """Return the rate of passes of all scored responses, as people would rate them.
+
+    Args:
+        labels: Share of people who pass each response, shape (n_responses,); NaN without a label.
+        passes: The same of a judge; NaN without a score.
+        groups: Group of each response.
+    """
     is_labelled = ~np.isnan(labels + passes)
     is_unlabelled = np.isnan(labels) & ~np.isnan(passes)
     if not is_unlabelled.any() or not is_labelled.any():

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from eval_assets.agreement.causes import SeverityGap
+from eval_assets.agreement.corrected_rates import corrected_rate
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.agreement.ratings import Floats, Integers, LongRatings
 from eval_assets.bands import FEWEST_GROUPS, LOWEST_COVERAGE
@@ -29,7 +30,6 @@ from eval_assets.stats import (
     PairwiseAgreement,
     RatingPatterns,
     coefficient_interval,
-    prediction_powered_mean,
     repeated_rater,
 )
 from eval_assets.stats.beside_people import (
@@ -563,7 +563,7 @@ def _two_classes(scale: Scale, score: Floats, mean: Floats, groups: Integers) ->
     """Return the judge's passes and failures beside those of most people; of runs the share."""
     passes, people = scale.to_unit(score), scale.to_unit(mean)
     is_scored, is_rated = ~np.isnan(passes), ~np.isnan(people)
-    is_compared, is_unrated = is_scored & is_rated, is_scored & ~is_rated
+    is_compared = is_scored & is_rated
     half = 1 / 2
     is_pass, is_failure = is_compared & (people > half), is_compared & (people < half)
     equal = np.where(is_pass, passes, 1 - passes)[is_pass | is_failure]
@@ -571,15 +571,8 @@ def _two_classes(scale: Scale, score: Floats, mean: Floats, groups: Integers) ->
     # Twice what both pass, of all passes of the judge and of people.
     n_passes = passes[is_pass | is_failure].sum() + is_pass.sum()
     corrected = None
-    if is_unrated.any():
-        corrected = prediction_powered_mean(
-            people[is_compared],
-            passes[is_compared],
-            passes[is_unrated],
-            confidence=CONFIDENCE,
-            groups=np.concatenate([groups[is_compared], groups[is_unrated]]),
-            bounds=(0.0, 1.0),
-        )
+    if (is_scored & ~is_rated).any():
+        corrected = corrected_rate(people, passes, groups)
     share = partial(share_interval, confidence=CONFIDENCE, groups=groups)
     return TwoClasses(
         true_positive=share(np.where(is_pass, passes, 0.0), is_pass),

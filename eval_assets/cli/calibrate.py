@@ -3,6 +3,7 @@
 import click
 
 from eval_assets.cli.check import check
+from eval_assets.cli.options import json_option
 
 
 @click.command()
@@ -12,7 +13,7 @@ from eval_assets.cli.check import check
 @click.option("--judge", help="Column or name of the judge, if it is not recognised.")
 @click.option("--scale", help="As of `check`.")
 @click.option("--data", help="Evaluation folder: its scales, gates and held-out test.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+@json_option
 def calibrate(
     human_labels: str, judge_results: str, dimension: str, *, as_json: bool, **options: str | None
 ) -> int:

@@ -29,18 +29,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
-def data_option(command: Command) -> Command:
-    """Add `--data`, the evaluation folder; the current one if it holds an evaluation.yaml."""
-    return click.option(
-        "--data",
-        envvar="EVAL_DATA",
-        show_envvar=True,
-        type=click.Path(path_type=Path),
-        callback=_evaluation_folder,
-        help="The evaluation folder.  [default: the current one]",
-    )(command)
-
-
 def _evaluation_folder(
     context: click.Context,
     parameter: click.Parameter,  # noqa: ARG001 - click's signature
@@ -60,20 +48,34 @@ def _evaluation_folder(
     return Path.cwd()
 
 
-def database_option(command: Command) -> Command:
-    """Add `--database`, the DuckDB file."""
-    return click.option(
-        "--database",
-        envvar="EVAL_DATABASE",
-        show_envvar=True,
-        help="The DuckDB file.  [default: out/eval.duckdb in the folder]",
-    )(command)
-
-
-def json_option(command: Command) -> Command:
-    """Add `--json`, passed to the command as `as_json`."""
-    option = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
-    return option(command)
+data_option = click.option(
+    "--data",
+    envvar="EVAL_DATA",
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    callback=_evaluation_folder,
+    help="The evaluation folder.  [default: the current one]",
+)
+database_option = click.option(
+    "--database",
+    envvar="EVAL_DATABASE",
+    show_envvar=True,
+    help="The DuckDB file.  [default: out/eval.duckdb in the folder]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "jsonl", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="Form of exported rows.",
+)
+output_option = click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write; Parquet needs one.  [default: the terminal]",
+)
 
 
 def print_json(value: object) -> None:
@@ -86,27 +88,6 @@ def print_table(table: Table) -> None:
     from eval_assets.shown.terminal import table_lines
 
     click.echo("\n".join([table.name, *(table_lines(table) if table.rows else ()), ""]))
-
-
-def format_option(command: Command) -> Command:
-    """Add `--format`, the form of exported rows."""
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(["csv", "jsonl", "parquet"]),
-        default="csv",
-        show_default=True,
-        help="Form of exported rows.",
-    )(command)
-
-
-def output_option(command: Command) -> Command:
-    """Add `--output`, the file that rows are exported to."""
-    return click.option(
-        "--output",
-        type=click.Path(path_type=Path),
-        help="File to write; Parquet needs one.  [default: the terminal]",
-    )(command)
 
 
 def check_output(form: ExportFormat, output: Path | None) -> None:
@@ -188,15 +169,13 @@ class _ScaleType(click.ParamType["Scale"]):
             )
 
 
-def scale_option(command: Command) -> Command:
-    """Add `--scale`, the scale of all ratings."""
-    return click.option(
-        "--scale",
-        type=_ScaleType(),
-        help="Scale of all ratings: 1-5, 0-1:0.1, 0-1:any, binary, or words, worst first: "
-        "bad,fair,good.  [default: that of evaluation.yaml beside the file, else the range of the "
-        "ratings]",
-    )(command)
+scale_option = click.option(
+    "--scale",
+    type=_ScaleType(),
+    help="Scale of all ratings: 1-5, 0-1:0.1, 0-1:any, binary, or words, worst first: "
+    "bad,fair,good.  [default: that of evaluation.yaml beside the file, else the range of the "
+    "ratings]",
+)
 
 
 def read_options(command: Command) -> Command:

@@ -28,7 +28,6 @@ from eval_assets.labelling.rater_queue import (
     work_unit,
 )
 from eval_assets.labelling.rater_view import ResponseView
-from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import (
     SWAPPED_SIDES,
     Answer,
@@ -388,17 +387,6 @@ def discussion_unit(
         if (rating := unit.across_sides(ratings[name])) is not None
     )
     return replace(unit, first_ratings=first_ratings)
-
-
-def second_ratings(sessions: SessionFolder, number: int) -> dict[Unit, dict[str, Label]]:
-    """Return the raters' labels after the discussion of a round, by response and question."""
-    labels: dict[Unit, dict[str, Label]] = {}
-    for session in sessions.readable(DISCUSSION)[0]:
-        if session.key.round == number:
-            for label in session.labels:
-                unit = (label.response_id, session.key.question_id)
-                labels.setdefault(unit, {})[session.key.rater_id] = label
-    return labels
 
 
 def _of_round(labels: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from eval_assets.config.labelling import CALIBRATION
 from eval_assets.labelling.assignments import chance
 from eval_assets.labelling.rater_queue import WorkUnit, now, work_unit
 from eval_assets.labelling.rater_view import ResponseView
@@ -25,11 +26,11 @@ class Check:
     answers: Mapping[str, frozenset[float]]
     round: int = 1
 
-    def units(self, rater_id: str, *, kind: str, number: int) -> list[WorkUnit]:
+    def units(self, rater_id: str) -> list[WorkUnit]:
         """Return the questions that a rater answers about the response."""
         return [
             replace(
-                work_unit(rater_id, number, self.response, question, kind=kind),
+                work_unit(rater_id, self.round, self.response, question, kind=CALIBRATION),
                 gold_answers=self.answers[question.id],
             )
             for question in self.response.questions
@@ -121,7 +122,7 @@ class CalibrationRound:
 
 
 def calibration_rounds(
-    checks: Sequence[Check], rater_id: str, sessions: SessionFolder, *, kind: str, pass_mark: float
+    checks: Sequence[Check], rater_id: str, sessions: SessionFolder, *, pass_mark: float
 ) -> list[CalibrationRound]:
     """Return the rounds that a rater has completed, and the one that is open.
 
@@ -135,7 +136,7 @@ def calibration_rounds(
             unit
             for check in sorted(checks, key=lambda c: chance(0, rater_id, c.response.response_id))
             if check.round == number
-            for unit in check.units(rater_id, kind=kind, number=number)
+            for unit in check.units(rater_id)
         ]
         result = check_result(units, sessions)
         rounds.append(

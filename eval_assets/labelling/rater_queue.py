@@ -150,19 +150,6 @@ def work_of(
     return sorted(by_response, key=lambda unit: order[unit.question.names[-1]])
 
 
-def possible_units(
-    rater_id: str, number: int, responses: Mapping[str, ResponseView], *, kind: str = ""
-) -> dict[str, WorkUnit]:
-    """Return all possible units of a kind for a rater in a round, by code."""
-    units = [
-        work_unit(rater_id, number, response, question, is_repeat=is_repeat, kind=kind)
-        for response in responses.values()
-        for question in response.questions
-        for is_repeat in ((False,) if kind else (False, True))
-    ]
-    return {unit.code: unit for unit in units}
-
-
 def work_unit(  # noqa: PLR0913 - the parts of a name
     rater_id: str,
     number: int,

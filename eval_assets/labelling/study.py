@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.labelling import CALIBRATION, DISCUSSION
+from eval_assets.config.labelling import DISCUSSION
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.adjudication import (
@@ -19,7 +19,6 @@ from eval_assets.labelling.adjudication import (
     Disagreement,
     discussion_units,
     is_complete,
-    second_ratings,
 )
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.gold_answers import (
@@ -30,7 +29,7 @@ from eval_assets.labelling.gold_answers import (
     check_result,
 )
 from eval_assets.labelling.keyed_codes import KeyedCodes, keyed_codes
-from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units, work_of
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, work_of, work_unit
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder, session_folder
 from eval_assets.labelling.sessions import UNDO, Label
@@ -164,7 +163,13 @@ class Study:
 
     def second_ratings(self) -> dict[tuple[str, str], dict[str, Label]]:
         """Return the ratings after the discussion, by response and question, then by rater."""
-        return second_ratings(self.sessions, self.evaluation.labelling.round)
+        labels: dict[tuple[str, str], dict[str, Label]] = {}
+        for session in self.sessions.readable(DISCUSSION)[0]:
+            if session.key.round == self.evaluation.labelling.round:
+                for label in session.labels:
+                    unit = (label.response_id, session.key.question_id)
+                    labels.setdefault(unit, {})[session.key.rater_id] = label
+        return labels
 
     def adjudication_queue(
         self, disagreements: Callable[[], Sequence[Disagreement]], *, by: str
@@ -180,26 +185,21 @@ class Study:
         Raises:
             InputError: If a session is damaged.
         """
-        return calibration_rounds(
-            self.calibration,
-            rater_id,
-            self.sessions,
-            kind=CALIBRATION,
-            pass_mark=self.evaluation.labelling.pass_mark,
-        )
+        pass_mark = self.evaluation.labelling.pass_mark
+        return calibration_rounds(self.calibration, rater_id, self.sessions, pass_mark=pass_mark)
 
     def possible_units(self, rater_id: str) -> dict[str, WorkUnit]:
         """Return all possible units for the rater in the current round, by code."""
-        checks = [
-            unit
-            for check in self.calibration
-            for unit in check.units(rater_id, kind=CALIBRATION, number=check.round)
+        labelling = self.evaluation.labelling
+        kinds = [("", False), ("", True), *([(DISCUSSION, False)] if labelling.discussion else [])]
+        units = [
+            work_unit(rater_id, labelling.round, response, question, is_repeat=is_repeat, kind=kind)
+            for response in self.responses.values()
+            for question in response.questions
+            for kind, is_repeat in kinds
         ]
-        number = self.evaluation.labelling.round
-        units = possible_units(rater_id, number, self.responses)
-        if self.evaluation.labelling.discussion:
-            units |= possible_units(rater_id, number, self.responses, kind=DISCUSSION)
-        return units | {unit.code: unit for unit in checks}
+        units += [unit for check in self.calibration for unit in check.units(rater_id)]
+        return {unit.code: unit for unit in units}
 
     def calibration_results(self) -> dict[tuple[str, str], GoldResult]:
         """Return raters' results in their latest round of the calibration, by rater and question.
