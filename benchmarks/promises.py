@@ -13,7 +13,7 @@ from scipy.stats import norm
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.claim_results import judge_fitness, judge_improvement, judge_part
+from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.evaluation_levels import (
     MOST_EVALUATIONS,
     coarse_gain,
@@ -468,11 +468,11 @@ def found_fit_in_part(
                     population, other_place[0], doubts_elsewhere, chosen.part, margin=MARGIN
                 )
                 is_fit[chosen.part] = truth.shortfall.value > 0
-            result = judge_part(
+            result = judge_fitness(
                 units.part("test"),
                 judge[~is_seen],
-                doubts[~is_seen],
-                chosen.part,
+                doubts=doubts[~is_seen],
+                part=chosen.part,
                 margin=MARGIN,
                 significance=level,
                 people_agree=True,

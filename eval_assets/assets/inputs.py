@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -79,8 +78,7 @@ def _generate(
 ) -> GenerationSummary:
     """Send every prompt to every generator, unless the ledger has the reply."""
     prompts = read_prompts(evaluation)
-    today = datetime.now(tz=UTC).date()
-    generators = live_models(evaluation, evaluation.generators, environ=os.environ, today=today)
+    generators = live_models(evaluation, evaluation.generators)
     keys = api_keys(evaluation.generators)
     with folder.ledger(evaluation) as ledger:
         options = RequestOptions(api_keys=keys)

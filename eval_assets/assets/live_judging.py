@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import logging
 import math
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -253,9 +252,7 @@ def ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and t
 
 def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
     """Return the live judges at today's prices, with endpoints from the environment."""
-    return live_models(
-        evaluation, evaluation.live_judges, environ=os.environ, today=datetime.now(tz=UTC).date()
-    )
+    return live_models(evaluation, evaluation.live_judges)
 
 
 def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> PromptTemplate:

@@ -1,10 +1,8 @@
 """Texts that a judge's model writes, such as the executive summary of the report."""
 
 import asyncio
-import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from typing import Any, cast
 
 from eval_assets.assets.resources import EvaluationFolder
@@ -113,8 +111,7 @@ def write_text(  # noqa: PLR0913 - what, who, and what it is stored under
         model=writer.model or "",
         **{**as_declared, "batch": False},
     )
-    today = datetime.now(tz=UTC).date()
-    models = live_models(evaluation, [generator], environ=os.environ, today=today)
+    models = live_models(evaluation, [generator])
     with Worker(
         ledger, asset=asset, run_id=run_id, caps=evaluation, judge_ids=[writer.id]
     ) as worker:

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import math
-import os
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -123,7 +122,6 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
     if len(names) == 1:  # they would always agree
         message = f"{first.id} and {second.id} are the same model, which is not independent"
         raise InputError(InputProblem("judges", None, None, message, "Use judges of two vendors"))
-    today = datetime.now(tz=UTC).date()
     template = _template(evaluation, form)
     judges = [
         replace(judge, max_tokens=_NUMBER_TOKENS)
@@ -131,9 +129,7 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
         and not judge.capabilities.thinks
         and "max_tokens" not in judge.declared.settings
         else judge
-        for judge in live_models(
-            evaluation, evaluation.live_judges, environ=os.environ, today=today
-        )
+        for judge in live_models(evaluation, evaluation.live_judges)
     ]
     options = RequestOptions(
         api_keys(evaluation.judges), report=report, retry=RetryPolicy(counts_overload=True)
@@ -160,7 +156,7 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
             _entry(row, of_query, evaluation) for row, of_query in zip(rows, scores, strict=True)
         ],
         **_totals(rows, evaluation),
-        "warnings": pair_warnings(evaluation, today=today),
+        "warnings": pair_warnings(evaluation, today=datetime.now(tz=UTC).date()),
         "problems": [str(InputError(problem)) for problem in problems],
         **run,
         "estimated_cost": None

@@ -76,8 +76,8 @@ def make_app(  # noqa: PLR0913 - the data, the recipients and the conditions
     current = current or (lambda: study)
     return Starlette(
         routes=[
-            Route("/", _no_link),
-            Route("/favicon.ico", _no_icon),
+            Route("/", lambda _: PlainTextResponse("Open the link that was given to you.", 404)),
+            Route("/favicon.ico", lambda _: Response(status_code=204)),
             Route("/static/{name}", _static),
             Route("/images/{code}", served_image),
             *(rater_routes(current) if raters else []),
@@ -108,14 +108,6 @@ def rater_links(study: Study, *, address: str) -> dict[str, str]:
 def adjudicator_links(study: Study, *, address: str) -> dict[str, str]:
     """Return the link of each declared adjudicator whose link is not revoked."""
     return {name: f"{address}/a/{token}" for token, name in adjudicators_by_token(study).items()}
-
-
-def _no_link(_: Request) -> Response:
-    return PlainTextResponse("Open the link that was given to you.", status_code=404)
-
-
-def _no_icon(_: Request) -> Response:
-    return Response(status_code=204)
 
 
 def _bad_files(request: Request, error: Exception) -> Response:

@@ -171,11 +171,9 @@ class _LeadPages:
         )
 
     def _cases(self, queue: AdjudicationQueue) -> dict[str, Case]:
-        return {self._code(case): case for case in queue.cases()}
-
-    def _code(self, case: Case) -> str:
-        """Return an opaque name of a response, because its id may name the model."""
-        return self._study.secret_for("case", *case.disagreement.unit)[:16]
+        """Return the cases by opaque names of their responses, whose ids may name the model."""
+        secret_for = self._study.secret_for
+        return {secret_for("case", *of.disagreement.unit)[:16]: of for of in queue.cases()}
 
     def _queue(self, by: str) -> AdjudicationQueue:
         return self._study.adjudication_queue(self.sources.disagreements, by=by)

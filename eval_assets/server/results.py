@@ -70,7 +70,7 @@ def make_results_app(
     return Starlette(
         routes=[
             Route("/", pages.report if len(results) == 1 else pages.index),
-            Route("/health", _health),
+            Route("/health", lambda _: _json({"status": "ok"})),
             Route("/evaluations", pages.names),
             Route("/workshops", pages.names),
             *(
@@ -186,10 +186,6 @@ class _WithToken:
                 await _error(401, "A token is needed.")(scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-def _health(_: Request) -> Response:
-    return _json({"status": "ok"})
 
 
 def _not_here(_: Request, error: Exception) -> Response:

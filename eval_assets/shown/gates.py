@@ -64,9 +64,9 @@ def _table(
         (
             text_cell(of.gate),
             text_cell(of.question_id or ALL_QUESTIONS),
-            _value_cell(of),
+            Cell(_statistic(of).text(of.value, minimum=of.minimum), or_none(of.value)),
             Cell(_statistic(of).interval_text(of.low, of.high, minimum=of.minimum)),
-            Cell(_minimum(of), of.minimum),
+            Cell(_statistic(of).minimum_text(of.minimum), of.minimum),
             cell,
         )
         for of, cell in figures
@@ -81,16 +81,8 @@ def figures_of(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
     return (outcome.overall, *outcome.questions)
 
 
-def _value_cell(of: GateVerdict) -> Cell:
-    return Cell(_statistic(of).text(of.value, minimum=of.minimum), or_none(of.value))
-
-
 def _statistic(of: GateVerdict) -> Statistic:
     return GATES[of.gate].statistic
-
-
-def _minimum(of: GateVerdict) -> str:
-    return _statistic(of).minimum_text(of.minimum)
 
 
 def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:

@@ -112,7 +112,8 @@ def identity_map(scores: npt.ArrayLike, *, scale: Scale) -> MonotoneMap:
         >>> identity_map([2, 4, np.nan, 2], scale=LIKERT5).mapped
         (2.0, 4.0)
     """
-    seen = tuple(float(value) for value in np.unique(_present(scores)))
+    score = np.asarray(scores, dtype=np.float64)
+    seen = tuple(np.unique(score[~np.isnan(score)]).tolist())
     return MonotoneMap(seen, seen, target=None, low=scale.low, high=scale.high)
 
 
@@ -295,9 +296,3 @@ def _stretched(table: _ValueTable, scale: Scale) -> Floats:
             break
         best, agreement = stretched, improved
     return best
-
-
-def _present(scores: npt.ArrayLike) -> Floats:
-    score = np.asarray(scores, dtype=np.float64)
-    present: Floats = score[~np.isnan(score)]
-    return present

@@ -63,40 +63,30 @@ class FitnessResult:
         return low, high
 
 
-def judge_fitness(
+def judge_fitness(  # noqa: PLR0913 - what is tested, and the rule
     test: RatedUnits,
     scores: Floats,
     *,
     margin: float,
     significance: float,
     people_agree: bool,
+    doubts: Floats | None = None,
+    part: JudgePart | None = None,
 ) -> FitnessResult:
     """Decide whether a judge's agreement with people is less than `margin` below people's own.
 
     `people_agree` says whether the question passes both human gates. Agreement with people who do
-    not agree is meaningless.
+    not agree is meaningless. With `part` the judge scores the responses that its `doubts` put
+    there, and people the rest: both together are compared with people.
     """
-    compared = non_inferiority(
-        test.ratings, scores, margin=margin, level=test.level, groups=test.group_codes
-    )
+    if doubts is None or part is None:
+        compared = non_inferiority(
+            test.ratings, scores, margin=margin, level=test.level, groups=test.group_codes
+        )
+    else:
+        compared = partial_comparison(test, scores, doubts, part, margin=margin)
+        scores = np.where(part.contains(doubts), scores, np.nan)
     reason = _why_not_evaluable(test, scores, people_agree=people_agree)
-    return _fitness(compared, reason, margin=margin, significance=significance, part=None)
-
-
-def judge_part(  # noqa: PLR0913 - as for the fitness of a judge of all units
-    test: RatedUnits,
-    scores: Floats,
-    doubts: Floats,
-    part: JudgePart,
-    *,
-    margin: float,
-    significance: float,
-    people_agree: bool,
-) -> FitnessResult:
-    """Decide whether judge and people together agree with people as well as people alone."""
-    compared = partial_comparison(test, scores, doubts, part, margin=margin)
-    of_part = np.where(part.contains(doubts), scores, np.nan)
-    reason = _why_not_evaluable(test, of_part, people_agree=people_agree)
     return _fitness(compared, reason, margin=margin, significance=significance, part=part)
 
 

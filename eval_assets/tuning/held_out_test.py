@@ -173,9 +173,9 @@ def recomputed_certificates(
     live = scores_as_evaluated(scores, evaluation)
     earlier = [r for r in ledger.evaluations(question_id) if r.read_at < evaluation.read_at]
     judges = [live.judge(version, {question_id: earlier}) for version in evaluation.candidates]
-    fresh_test = QuestionTest(number=evaluation.seal, evaluations=(), spent_groups=frozenset())
     units = live.units[question_id]
-    candidates = with_parts(units, candidates_for(units, fresh_test, judges), evaluation.parts)
+    candidates = candidates_for(units, QuestionTest.of([]), judges)
+    candidates = with_parts(units, candidates, evaluation.parts)
     released = completed_evaluation(evaluation, units, candidates, background)
     return released.certificates
 

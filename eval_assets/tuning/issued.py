@@ -69,8 +69,7 @@ class CurrentEvidence:
             for version in evaluation.candidates
             if version.judge_id in self.declared
         ]
-        fresh_test = QuestionTest(number=evaluation.seal, evaluations=(), spent_groups=frozenset())
-        candidates = candidates_for(units, fresh_test, judges)
+        candidates = candidates_for(units, QuestionTest.of([]), judges)
         tested = with_parts(units, candidates, evaluation.parts)
         doubts = [c.doubts for c in tested if c.version.judge_id == judge_id]
         return doubts[0] if doubts and doubts[0] is not None else np.full(len(units.groups), np.nan)

@@ -13,7 +13,6 @@ from eval_assets.tuning.claim_results import (
     ImprovementResult,
     judge_fitness,
     judge_improvement,
-    judge_part,
 )
 from eval_assets.tuning.evaluation_levels import coarse_gain, evaluation_significance
 from eval_assets.tuning.partial_automation import JudgePart
@@ -111,9 +110,8 @@ def verdicts_on_test(
     """
     is_test = units.is_in("test")
     test, n_train_groups = units.part("test"), units.part("train").n_groups
-    fitness, fitness_in_part = (
-        partial(function, test, margin=margin, significance=significance, people_agree=people_agree)
-        for function in (judge_fitness, judge_part)
+    fitness = partial(
+        judge_fitness, test, margin=margin, significance=significance, people_agree=people_agree
     )
     return [
         Verdicts(
@@ -128,8 +126,8 @@ def verdicts_on_test(
             ),
             partial=None
             if candidate.part is None or candidate.doubts is None
-            else fitness_in_part(
-                candidate.scores[is_test], candidate.doubts[is_test], candidate.part
+            else fitness(
+                candidate.scores[is_test], doubts=candidate.doubts[is_test], part=candidate.part
             ),
         )
         for candidate in candidates

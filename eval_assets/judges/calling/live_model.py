@@ -1,8 +1,9 @@
 """Declared judges and generators, ready to receive requests."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -94,13 +95,14 @@ def live_models(
     evaluation: Evaluation,
     declared: Iterable[Declared],
     *,
-    environ: Mapping[str, str],
-    today: date,
+    environ: Mapping[str, str] = os.environ,
+    today: date | None = None,
 ) -> list[LiveModel[Declared]]:
     """Return declared live judges or generators, ready to receive requests.
 
     Endpoints may come from the environment; prices are those of the day.
     """
+    on = today or datetime.now(tz=UTC).date()
     models: list[LiveModel[Declared]] = []
     for of in declared:
         vendor, name = vendor_of(of), of.model or ""
@@ -120,7 +122,7 @@ def live_models(
                 capabilities=capabilities,
                 settings={key: value for key, value in settings.items() if takes.get(key, True)},
                 max_tokens=max_tokens,
-                price=price_of(name, on=today, overrides=evaluation.prices),
+                price=price_of(name, on=on, overrides=evaluation.prices),
             )
         )
     return models

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval_assets.tuning.claim_results import judge_fitness, judge_part
+from eval_assets.tuning.claim_results import judge_fitness
 from eval_assets.tuning.partial_automation import (
     MOST_THRESHOLDS,
     OTHER_JUDGES,
@@ -45,11 +45,11 @@ def test_a_part_with_all_units_is_tested_like_the_judge_on_all() -> None:
     units, quality = simulated(60, seed=3)
     scores, doubts = judged(quality, seed=4), np.zeros(len(quality))
     whole = judge_fitness(units, scores, margin=0.1, significance=0.025, people_agree=True)
-    part = judge_part(
+    part = judge_fitness(
         units,
         scores,
-        doubts,
-        JudgePart("b", 0.0),
+        doubts=doubts,
+        part=JudgePart("b", 0.0),
         margin=0.1,
         significance=0.025,
         people_agree=True,

@@ -11,7 +11,7 @@ import pytest
 from eval_assets.scale import Scale
 from eval_assets.stats import non_inferiority
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.claim_results import judge_fitness, judge_improvement, judge_part
+from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,
@@ -215,11 +215,11 @@ def test_an_undecided_judge_is_fit_on_the_part_that_train_and_dev_choose(  # noq
     assert chosen.part == JudgePart(source, threshold)
 
     test = units.part("test")
-    result = judge_part(
+    result = judge_fitness(
         test,
         judge[is_test],
-        doubts[source][is_test],
-        chosen.part,
+        doubts=doubts[source][is_test],
+        part=chosen.part,
         margin=0.1,
         significance=LEVEL,
         people_agree=True,
