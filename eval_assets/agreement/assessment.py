@@ -74,15 +74,6 @@ class Assessment:
         worst = [of for of in self.labels if of.verdict is self.labels_verdict]
         return min(worst, key=lambda of: np.nan_to_num(of.alpha.value, nan=np.inf))
 
-    def judge_verdict(self, judge: str) -> Verdict:
-        """Return the worst verdict on a judge."""
-        return Verdict.worst(of.verdict for of in self.judges[judge])
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """The verdict on the labels, and on each judge."""
-        return (self.labels_verdict, *map(self.judge_verdict, self.judges))
-
 
 def assess(
     questions: Sequence[QuestionRatings],

@@ -41,7 +41,6 @@ from eval_assets.stats.beside_people import (
 )
 from eval_assets.stats.group_ratios import (
     mean_difference,
-    people_agreement,
     pooled_agreement,
     share_interval,
 )
@@ -427,22 +426,21 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
     compared = non_inferiority_of_ratings(
         unit, value, score, margin=margin, level=level, groups=groups
     )
+    beyond_chance = partial(
+        pooled_agreement, unit, value, score, level=level, confidence=CONFIDENCE, groups=groups
+    )
     if math.isnan(compared.people.value):
         is_one_value = comparison.n_paired > 0 or bool((value == value[0]).all())
         return replace(
             comparison,
             finding=JudgeFinding.ONE_VALUE if is_one_value else JudgeFinding.CEILING_UNKNOWN,
-            kappa=pooled_agreement(
-                unit, value, score, level=level, confidence=CONFIDENCE, groups=groups
-            ),
+            kappa=beyond_chance(),
         )
     significance = FIRST_LEVEL / n_judges
     copied = repeated_rater(unit, people.rater[is_scored], value, score)
     comparison = replace(
         _with_test(comparison, compared, level=significance),
-        kappa_people=people_agreement(
-            unit, value, score, level=level, confidence=CONFIDENCE, groups=groups
-        ),
+        kappa_people=beyond_chance(of_people=True),
         copied=None if copied is None else people.rater_ids[copied],
     )
     finding = _finding(comparison, compared, labels, level=significance, may_pass=may_pass)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from eval_assets.scale import Level, Scale
 from eval_assets.stats._distances import Distance, near_pairs, sums_between, sums_within
-from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread
 from eval_assets.stats._numbers import (
     Floats,
     Indices,
@@ -111,10 +111,6 @@ class HumanAgreement(PatternCoefficient):
         distances = sums_within(patterns, patterns.values, distance) / width
         return 1 - _per_pair(distances, patterns)
 
-    def by_chance(self, patterns: RatingPatterns) -> float:
-        """Return A^HH to expect of raters who share only how often they give each value."""
-        return chance_agreement(patterns, self.scale)
-
 
 @dataclass(frozen=True)
 class PairwiseAgreement(PatternCoefficient):
@@ -193,13 +189,11 @@ class Alpha(PatternCoefficient):
         marginals, positions = observed_marginals(patterns), patterns.values
         if self.level == "ordinal":
             positions = np.cumsum(marginals) - marginals / 2
-        n_pairs = _n_pairs(patterns)
-        if self.level == "nominal":
-            spread = BeyondChance.of_classes(marginals, n_pairs=n_pairs)
-        else:
-            spread = BeyondChance.of_distances(
-                marginals, kurtosis=kurtosis(marginals, positions), n_pairs=n_pairs
-            )
+        spread = BeyondChance.of(
+            marginals,
+            None if self.level == "nominal" else positions,
+            n_pairs=_n_pairs(patterns),
+        )
         is_slow = self.level == "ratio"  # compares all values; 32 in the time of a look-up
         cost = len(patterns.values) ** 2 // 32 if is_slow else len(patterns.code)
         return _measure(patterns, alpha, spread, cost=cost)
@@ -341,10 +335,11 @@ def observed_marginals(patterns: RatingPatterns) -> Floats:
 
 def inapplicable(*, n_kinds: int) -> Measure:
     """Return a measure that is always NaN, for a coefficient that does not apply."""
-    return Measure(_undefined, MeanShare(), np.zeros(n_kinds, np.bool_), cost=0)
+    return Measure(undefined, MeanShare(), np.zeros(n_kinds, np.bool_), cost=0)
 
 
-def _undefined(weights: Floats) -> Floats:
+def undefined(weights: Floats) -> Floats:
+    """Return NaN for every set of weights."""
     return np.full(len(weights), np.nan)
 
 

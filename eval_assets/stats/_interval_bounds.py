@@ -176,6 +176,20 @@ class BeyondChance:
     differing: float
 
     @classmethod
+    def of(cls, marginals: Floats, positions: Floats | None, *, n_pairs: float) -> Self:
+        """Return the spread of a coefficient of ratings.
+
+        Args:
+            marginals: How often each value was given, shape (n_values,).
+            positions: Values or ranks, whose squared distances count; None if only equality does.
+            n_pairs: Pairs of ratings of one unit.
+        """
+        if positions is None:
+            return cls.of_classes(marginals, n_pairs=n_pairs)
+        peaked = kurtosis(marginals, positions)
+        return cls.of_distances(marginals, kurtosis=peaked, n_pairs=n_pairs)
+
+    @classmethod
     def of_classes(cls, marginals: Floats, *, n_pairs: float) -> Self:
         """Return the spread of a coefficient that depends only on whether ratings are equal.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from eval_assets.scale import Level
 from eval_assets.stats._coefficients import Measure
-from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread
 from eval_assets.stats._numbers import Floats, Indices
 from eval_assets.stats._units import MAX_DELETIONS, Estimator, GroupSums, blocks, defined_ratio
 from eval_assets.stats.intervals import Interval, intervals, less, with_covariances
@@ -99,6 +99,7 @@ def pooled_agreement(  # noqa: PLR0913 - both sides, and the interval
     level: Level,
     confidence: float,
     groups: npt.ArrayLike | None = None,
+    of_people: bool = False,
 ) -> Interval:
     """Return the agreement of a judge with people beyond chance, over pooled pairs.
 
@@ -112,6 +113,8 @@ def pooled_agreement(  # noqa: PLR0913 - both sides, and the interval
         level: Level of measurement; only `nominal` changes the figure.
         confidence: Long-run share of intervals that hold the true value, in (0, 1).
         groups: Group of each unit; None if every unit is a separate group.
+        of_people: Whether to return people's with each other instead, on the units with a score,
+            over ordered pairs of raters.
 
     References:
         Lin (1989), doi:10.2307/2532051; Cohen (1968), doi:10.1037/h0026256; Bloch and Kraemer
@@ -123,72 +126,20 @@ def pooled_agreement(  # noqa: PLR0913 - both sides, and the interval
         1.0
     """
     scores = np.asarray(judge, dtype=np.float64)
-    is_paired = ~np.isnan(scores[unit])
-    unit, values = unit[is_paired], values[is_paired]
-    sums = coded_pair_sums(unit, values, scores, level=level)
-    sides = np.concatenate([values, scores[unit]])
-    return _beyond_chance(sums, sides, level=level, confidence=confidence, groups=groups)
-
-
-def people_agreement(  # noqa: PLR0913 - those of `pooled_agreement`
-    unit: Indices,
-    values: Floats,
-    judge: npt.ArrayLike,
-    *,
-    level: Level,
-    confidence: float,
-    groups: npt.ArrayLike | None = None,
-) -> Interval:
-    """Return people's agreement with each other beyond chance, on units that a judge scored.
-
-    It is the same figure as `pooled_agreement`, over ordered pairs of raters.
-
-    Args:
-        unit: Unit of each human rating, from 0 on.
-        values: The ratings, none of which is missing.
-        judge: Score of each unit, shape (n_units,); NaN if missing.
-        level: Level of measurement; only `nominal` changes the figure.
-        confidence: Long-run share of intervals that hold the true value, in (0, 1).
-        groups: Group of each unit; None if every unit is a separate group.
-
-    References:
-        As for `pooled_agreement`.
-
-    Examples:
-        >>> unit, values = np.array([0, 0, 1, 1]), np.array([1.0, 1, 4, 4])
-        >>> people_agreement(unit, values, [1, 2], level="ordinal", confidence=0.95).value
-        1.0
-    """
-    scores = np.asarray(judge, dtype=np.float64)
-    sums, _ = rater_pair_sums(unit, values, scores, level=level)
-    is_paired = sums[unit, 0] > 0
-    return _beyond_chance(
-        sums, values[is_paired], level=level, confidence=confidence, groups=groups
-    )
-
-
-def _beyond_chance(
-    units: Floats,
-    values: Floats,
-    *,
-    level: Level,
-    confidence: float,
-    groups: npt.ArrayLike | None,
-) -> Interval:
-    """Return the figure of sums over pairs, in which the values occur."""
-    is_kept = units[:, 0] > 0
-    n_units = int(is_kept.sum())
-    levels, counts = np.unique(values, return_counts=True)
-    marginals = counts.astype(np.float64)
-    spread: Spread = (
-        BeyondChance.of_classes(marginals, n_pairs=n_units)
-        if level == "nominal"
-        else BeyondChance.of_distances(
-            marginals, kurtosis=kurtosis(marginals, levels), n_pairs=n_units
-        )
-    )
+    if of_people:
+        sums, _ = rater_pair_sums(unit, values, scores, level=level)
+        sides = values[sums[unit, 0] > 0]
+    else:
+        is_paired = ~np.isnan(scores[unit])
+        unit, values = unit[is_paired], values[is_paired]
+        sums = coded_pair_sums(unit, values, scores, level=level)
+        sides = np.concatenate([values, scores[unit]])
+    is_kept = sums[:, 0] > 0
+    levels, counts = np.unique(sides, return_counts=True)
+    positions = None if level == "nominal" else levels
+    spread = BeyondChance.of(counts.astype(np.float64), positions, n_pairs=int(is_kept.sum()))
     measure = _measure(figures_of, spread)
-    return intervals([measure], _group_sums(units, is_kept, groups), confidence=confidence)[0]
+    return intervals([measure], _group_sums(sums, is_kept, groups), confidence=confidence)[0]
 
 
 def _group_sums(

@@ -119,7 +119,8 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     figures = dict(zip(measures, measured, strict=False))
     above, below = measured[-2:]
     bias = less(above, below, products[-2:, -2:])
-    figures["bias"] = replace(bias, low=_in_range(bias.low), high=_in_range(bias.high))
+    low, high = np.clip([bias.low, bias.high], -1, 1).tolist()
+    figures["bias"] = replace(bias, low=low, high=high)
     for name in ("mae", "bias"):
         figures[name] = figures[name].times(scale.high - scale.low)
     n_units = kinds.units.n_units
@@ -131,11 +132,6 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
         n_pairs=int(n_units @ kinds.n_ratings),
         confusion=_confusion(kinds, scale),
     )
-
-
-def _in_range(end: float) -> float:
-    """Return an end of an interval of differences on [0, 1], no farther from 0 than these."""
-    return float(np.clip(end, -1, 1))
 
 
 def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[str, Measure]:

@@ -6,7 +6,7 @@ from typing import Literal, Self, TypeAlias, assert_never
 import numpy as np
 
 from eval_assets.stats._coefficients import Measure
-from eval_assets.stats._interval_bounds import BeyondChance, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance
 from eval_assets.stats._numbers import (
     Column,
     Floats,
@@ -110,7 +110,11 @@ class PairTable:
 
         def kappa(cells: Floats) -> Floats:
             first, second = (self._marginals(cells, code) for code in (self.first, self.second))
-            return _kappa(weighted_sums(cells, distances), first, second, self.values, weights)
+            varied = np.count_nonzero(first + second, axis=1) > 1
+            expected = np.where(varied, _expected(first, second, self.values, weights), 0.0)
+            ratio = defined_ratio(weighted_sums(cells, distances), expected)
+            kappas: Floats = 1 - first.sum(axis=1) * ratio
+            return kappas
 
         return kappa
 
@@ -118,11 +122,8 @@ class PairTable:
         """Return kappa with its spread, which follows from both raters' values pooled."""
         observed = self.n_units[np.newaxis].astype(np.float64)
         pooled = self._marginals(observed, self.first) + self._marginals(observed, self.second)
-        n_pairs = int(self.n_units.sum())
-        spread = BeyondChance.of_classes(pooled[0], n_pairs=n_pairs)
-        if weights is not None:
-            peaked = kurtosis(pooled[0], self.values)
-            spread = BeyondChance.of_distances(pooled[0], kurtosis=peaked, n_pairs=n_pairs)
+        positions = None if weights is None else self.values
+        spread = BeyondChance.of(pooled[0], positions, n_pairs=int(self.n_units.sum()))
         return Measure(
             self.kappa(weights), spread, np.ones(len(self.n_units), np.bool_), len(self.n_units)
         )
@@ -133,16 +134,6 @@ class PairTable:
         size = len(cells) * len(self.values)
         counts = sums_by_code((codes + offsets).ravel(), cells.ravel(), n_codes=size)
         return counts.reshape(len(cells), len(self.values))
-
-
-def _kappa(
-    observed: Floats, first: Floats, second: Floats, values: Floats, weights: KappaWeights | None
-) -> Floats:
-    """Return 1 - observed / expected distance, for each row of both raters' counts."""
-    varied = np.count_nonzero(first + second, axis=1) > 1
-    expected = np.where(varied, _expected(first, second, values, weights), 0.0)
-    kappas: Floats = 1 - first.sum(axis=1) * defined_ratio(observed, expected)
-    return kappas
 
 
 def _distance(differences: Floats, weights: KappaWeights | None) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 
 from eval_assets.scale import Level
 from eval_assets.stats._coefficients import Alpha
-from eval_assets.stats._interval_bounds import BeyondChance, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance
 from eval_assets.stats._numbers import Floats
 from eval_assets.stats._patterns import RatingPatterns
 from eval_assets.stats.intervals import Interval
@@ -48,14 +48,10 @@ def doubles_to_tell(values: Floats, *, level: Level, limit: float) -> int | None
     if len(distinct) < 2:  # noqa: PLR2004 - nothing to disagree on
         return None
     marginals = counts.astype(np.float64)
-    if level == "nominal":
-        spread = BeyondChance.of_classes(marginals, n_pairs=1)
-    else:
-        ranks = np.cumsum(marginals) - marginals / 2
-        positions = ranks if level == "ordinal" else distinct
-        spread = BeyondChance.of_distances(
-            marginals, kurtosis=kurtosis(marginals, positions), n_pairs=1
-        )
+    positions = distinct
+    if level == "ordinal":
+        positions = np.cumsum(marginals) - marginals / 2
+    spread = BeyondChance.of(marginals, None if level == "nominal" else positions, n_pairs=1)
     truths = [CLEARLY_DISAGREE, CLEARLY_AGREE]
     if not truths[0] < limit < truths[1]:
         truths = [limit - 0.2, min(1.0, limit + 0.2)]

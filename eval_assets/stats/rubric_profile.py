@@ -17,7 +17,12 @@ from typing import Self, TypeAlias
 import numpy as np
 
 from eval_assets.scale import Scale
-from eval_assets.stats._coefficients import Measure, chance_agreement, observed_marginals
+from eval_assets.stats._coefficients import (
+    Measure,
+    chance_agreement,
+    observed_marginals,
+    undefined,
+)
 from eval_assets.stats._distances import near_pairs, sums_within
 from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread, kurtosis
 from eval_assets.stats._numbers import (
@@ -142,7 +147,7 @@ def overall_profile(
     measures = [
         _measure(parts, mean_a_hh, MeanShare()),
         _measure(parts, _share_of_pairs(_EXACT), MeanShare()),
-        _measure(parts, _share_of_pairs(_NEAR) if has_steps else _undefined, MeanShare()),
+        _measure(parts, _share_of_pairs(_NEAR) if has_steps else undefined, MeanShare()),
         _measure(parts, _alpha(parts), _spread(parts, n_pairs=n_pairs, within=False)),
         _measure(parts, _alpha_within, _spread(parts, n_pairs=n_pairs, within=True)),
     ]
@@ -265,7 +270,7 @@ def _measure(parts: Sequence[_QuestionUnits], figure: Figure, spread: Spread) ->
     every_sum = np.ones(sum(len(part.sums) for part in parts) * _N_SUMS, np.bool_)
 
     def estimator(sums: Floats) -> Floats:
-        return figure(sums.reshape(len(sums), -1, _N_SUMS)) if parts else _undefined(sums)
+        return figure(sums.reshape(len(sums), -1, _N_SUMS)) if parts else undefined(sums)
 
     return Measure(estimator, spread, every_sum, cost=len(every_sum))
 
@@ -274,10 +279,6 @@ def _firsts(parts: Sequence[_QuestionUnits]) -> Integers:
     """Return the first component of each question."""
     lengths = np.array([len(part.sums) for part in parts], np.int64)
     return np.cumsum(lengths) - lengths
-
-
-def _undefined(sums: Floats) -> Floats:
-    return np.full(len(sums), np.nan)
 
 
 def _share_of_pairs(column: int) -> Figure:
@@ -295,7 +296,7 @@ def _alpha(parts: Sequence[_QuestionUnits]) -> Figure:
         disagreement = np.add.reduceat(sums[..., _APART], first, axis=1)[:, varied]
         by_chance = np.add.reduceat(_by_chance(sums), first, axis=1)[:, varied]
         if not any(varied):
-            return _undefined(sums)
+            return undefined(sums)
         means: Floats = (1 - defined_ratio(disagreement, by_chance)).mean(axis=1)
         return means
 
@@ -328,14 +329,19 @@ def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> B
     If the values of a question have no order, it is the mean of the questions' spreads.
     """
     if not all(part.has_order for part in parts):
-        return _mean_spread([_spread_of_question(p, n_pairs=n_pairs) for p in parts if p.varies])
+        return _mean_spread(
+            [
+                BeyondChance.of(p.marginals, p.positions if p.has_order else None, n_pairs=n_pairs)
+                for p in parts
+                if p.varies
+            ]
+        )
     marginals = np.concatenate([np.empty(0), *(part.marginals for part in parts)])
     positions = np.concatenate([np.empty(0), *(part.positions for part in parts)])
     values, index = np.unique(positions.round(12), return_inverse=True)
     pooled = sums_by_code(index, marginals, n_codes=len(values))
     if not within:
-        peaked = kurtosis(pooled, values)
-        return BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
+        return BeyondChance.of(pooled, values, n_pairs=n_pairs)
     means = [
         np.full(len(p.positions), p.positions @ p.marginals / p.marginals.sum()) for p in parts
     ]
@@ -344,13 +350,6 @@ def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> B
     alike = sum(float(p.marginals @ p.marginals / p.marginals.sum()) for p in parts) / total
     spread = BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
     return replace(spread, differing=1 - alike)
-
-
-def _spread_of_question(part: _QuestionUnits, *, n_pairs: int) -> BeyondChance:
-    if not part.has_order:
-        return BeyondChance.of_classes(part.marginals, n_pairs=n_pairs)
-    peaked = kurtosis(part.marginals, part.positions)
-    return BeyondChance.of_distances(part.marginals, kurtosis=peaked, n_pairs=n_pairs)
 
 
 def _mean_spread(spreads: Sequence[BeyondChance]) -> BeyondChance:

@@ -14,7 +14,6 @@ from eval_assets.stats import (
 )
 from eval_assets.stats.group_ratios import (
     mean_difference,
-    people_agreement,
     pooled_agreement,
     share_interval,
 )
@@ -103,8 +102,9 @@ def test_peoples_agreement_is_that_of_the_comparison() -> None:
     people, judge = ratings(6)
     compared = non_inferiority(people, judge, margin=0.1, level="ordinal", groups=GROUPS)
 
-    actual = people_agreement(
-        *rating_entries(people), judge, level="interval", confidence=0.95, groups=GROUPS
+    entries = rating_entries(people)
+    actual = pooled_agreement(
+        *entries, judge, level="interval", confidence=0.95, groups=GROUPS, of_people=True
     )
 
     assert actual.value == pytest.approx(compared.people.value)
