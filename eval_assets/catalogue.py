@@ -1,11 +1,10 @@
 """Every statistic once: its column, name, unit, meaning and bands."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS, KAPPA_LIMITS, HasInterval
 from eval_assets.wording import (
@@ -16,9 +15,6 @@ from eval_assets.wording import (
     percent_text,
     signed_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class MeasurementUnit(StrEnum):

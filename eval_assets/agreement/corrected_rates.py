@@ -6,12 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from eval_assets.agreement.ratings import Floats, Integers, LongRatings, Row
+from eval_assets.agreement.judge_comparison import corrected_rate
+from eval_assets.agreement.ratings import Integers, LongRatings, Row
 from eval_assets.agreement.slices import Coded
-from eval_assets.catalogue import CONFIDENCE
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.stats import Interval, prediction_powered_mean
-from eval_assets.stats.group_ratios import share_interval
 from eval_assets.wording import or_none
 
 
@@ -62,26 +60,3 @@ def measure_corrected_rates(
                     }
                 )
     return pd.DataFrame(rows)
-
-
-def corrected_rate(labels: Floats, passes: Floats, groups: Integers) -> Interval:
-    """Return the rate of passes of all scored responses, as people would rate them.
-
-    Args:
-        labels: Share of people who pass each response, shape (n_responses,); NaN without a label.
-        passes: The same of a judge; NaN without a score.
-        groups: Group of each response.
-    """
-    is_labelled = ~np.isnan(labels + passes)
-    is_unlabelled = np.isnan(labels) & ~np.isnan(passes)
-    if not is_unlabelled.any() or not is_labelled.any():
-        parts = np.where(is_labelled, labels, 0.0)
-        return share_interval(parts, is_labelled, confidence=CONFIDENCE, groups=groups)
-    return prediction_powered_mean(
-        labels[is_labelled],
-        passes[is_labelled],
-        passes[is_unlabelled],
-        confidence=CONFIDENCE,
-        groups=np.concatenate([groups[is_labelled], groups[is_unlabelled]]),
-        bounds=(0.0, 1.0),
-    )

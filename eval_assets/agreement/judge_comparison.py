@@ -14,7 +14,6 @@ from functools import partial
 import numpy as np
 
 from eval_assets.agreement.causes import SeverityGap
-from eval_assets.agreement.corrected_rates import corrected_rate
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.agreement.ratings import Floats, Integers, LongRatings
 from eval_assets.bands import FEWEST_GROUPS, LOWEST_COVERAGE
@@ -30,6 +29,7 @@ from eval_assets.stats import (
     PairwiseAgreement,
     RatingPatterns,
     coefficient_interval,
+    prediction_powered_mean,
     repeated_rater,
 )
 from eval_assets.stats.beside_people import (
@@ -583,6 +583,29 @@ def _two_classes(scale: Scale, score: Floats, mean: Floats, groups: Integers) ->
         judge_pass_rate=float(passes[is_scored].mean()),
         people_pass_rate=float(people[is_compared].mean()),
         corrected=corrected,
+    )
+
+
+def corrected_rate(labels: Floats, passes: Floats, groups: Integers) -> Interval:
+    """Return the rate of passes of all scored responses, as people would rate them.
+
+    Args:
+        labels: Share of people who pass each response, shape (n_responses,); NaN without a label.
+        passes: The same of a judge; NaN without a score.
+        groups: Group of each response.
+    """
+    is_labelled = ~np.isnan(labels + passes)
+    is_unlabelled = np.isnan(labels) & ~np.isnan(passes)
+    if not is_unlabelled.any() or not is_labelled.any():
+        parts = np.where(is_labelled, labels, 0.0)
+        return share_interval(parts, is_labelled, confidence=CONFIDENCE, groups=groups)
+    return prediction_powered_mean(
+        labels[is_labelled],
+        passes[is_labelled],
+        passes[is_unlabelled],
+        confidence=CONFIDENCE,
+        groups=np.concatenate([groups[is_labelled], groups[is_unlabelled]]),
+        bounds=(0.0, 1.0),
     )
 
 

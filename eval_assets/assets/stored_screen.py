@@ -3,15 +3,17 @@
 It loads no Dagster, as the commands read it too.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+import duckdb
 import numpy as np
 
 from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
+from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.judge_comparison import JudgeScores
+from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.next_step import folder_command, gate_step
@@ -27,14 +29,6 @@ from eval_assets.store.ratings import (
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.tuning.rated import are_held_out
 from eval_assets.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import duckdb
-
-    from eval_assets.agreement.gates.decision import GateOutcome
-    from eval_assets.config.evaluation import Evaluation, GateName
 
 
 def stored_screen(

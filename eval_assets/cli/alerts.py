@@ -1,16 +1,11 @@
 """`eval-assets alerts`: a test of the alert channels."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.group()

@@ -1,33 +1,26 @@
 """Checks of certificate files against tables and ledger."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import duckdb
+
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import JudgeLedger
 from eval_assets.store.tuned_judges import (
     background_of,
     checked_certificates,
 )
-from eval_assets.tuning.certificate import Certificate
+from eval_assets.tuning.certificate import Certificate, QuestionCertificate
 from eval_assets.tuning.held_out_test import recomputed_certificates
 from eval_assets.tuning.issued import certificate_files
 from eval_assets.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    import duckdb
-
-    from eval_assets.config.evaluation import Evaluation
-    from eval_assets.store.ledger.engine import SqlLedger
-    from eval_assets.tuning.certificate import QuestionCertificate
-
 
 _SAME = 1e-9
 _MOST_SHOWN = 60

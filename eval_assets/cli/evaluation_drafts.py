@@ -1,14 +1,12 @@
 """Drafts of evaluation folders: from files of ratings, or from another tool's export."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import yaml
@@ -26,6 +24,7 @@ from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
+from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings, tables_of_export
 from eval_assets.readers.references import (
     MODEL_NAME,
@@ -37,11 +36,6 @@ from eval_assets.readers.references import (
 from eval_assets.readers.values import in_utc, order_of
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 
 EXAMPLE_QUESTION: dict[str, object] = {
     "id": "helpfulness",

@@ -1,16 +1,12 @@
 """`eval-assets gates`: verdict of each gate on the current data and minimums."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal, assert_never
+from pathlib import Path
+from typing import Literal, assert_never
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED, nothing_measured
 from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Format = Literal["table", "json", "markdown"]
 

@@ -1,8 +1,6 @@
 """`eval-assets irr`: inter-rater reliability of the stored labels by question."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -15,9 +13,6 @@ from eval_assets.cli.options import (
     print_table,
     resolve_database,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command()

@@ -1,22 +1,15 @@
 """`eval-assets models`: prices, capabilities and end dates of judge models."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import json_option, print_json, print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-
-    from eval_assets.config.models import Capabilities, Price
+from eval_assets.config.models import Capabilities, Price
 
 COLUMNS = ("model", "input", "cached", "output", "takes", "ends")
 

@@ -1,8 +1,6 @@
 """`eval-assets plan`: how many more responses decide each gate."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -14,9 +12,6 @@ from eval_assets.cli.options import (
     print_json,
     resolve_database,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command()

@@ -1,19 +1,22 @@
 """Results of a run, as JSON and in the terminal."""
 
-from __future__ import annotations
-
 import json
 import sys
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import click
+import duckdb
 
+from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.assets.stored_screen import gate_steps, stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json, print_table
+from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import (
     FigureRecord,
     HumanFigures,
@@ -46,17 +49,6 @@ from eval_assets.store.ratings import human_ratings
 from eval_assets.store.schema import count_rows, read_rows
 from eval_assets.store.scores import unevaluated_tests, versions_rated_as
 from eval_assets.store.summaries import judge_agreement_objects
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    import duckdb
-
-    from eval_assets.agreement.gates.decision import GateOutcome
-    from eval_assets.config.evaluation import Evaluation, GateName
-
 
 WAIT_SECONDS = 20
 """Time that a request waits for a run that holds the database."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -14,7 +15,7 @@ from eval_assets.cli.exit_codes import (
     MISUSED,
     print_failure,
 )
-from eval_assets.cli.options import data_option, database_option
+from eval_assets.cli.options import data_option, database_option, resolve_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,8 +117,6 @@ def run(  # noqa: PLR0913 - one parameter per option
 
 def _accept_new_prompt(folder: EvaluationFolder) -> None:
     """Let the judges' prompt show what raters are shown, from this run on."""
-    from datetime import UTC, datetime
-
     from eval_assets.store.ledger.histories import accept_prompt
 
     evaluation = folder.evaluation()
@@ -128,7 +127,6 @@ def _accept_new_prompt(folder: EvaluationFolder) -> None:
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:
     from eval_assets.agreement.pooled_coefficients import alpha_over_evaluations
-    from eval_assets.cli.options import resolve_database
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
     from eval_assets.store.ratings import judge_ratings

@@ -22,6 +22,7 @@ import click
 from eval_assets.labelling.choices import answer_name, question_choices
 from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.sessions import Answer, Label
+from eval_assets.wording import counted
 
 PREVIEW_LINES = 20
 """Lines of a long response or of many captures that are shown before V or T is pressed."""
@@ -134,8 +135,6 @@ def named(answers: Sequence[Answer], units: Sequence[WorkUnit]) -> str:
 
 
 def _section(title: str, texts: Iterable[str], *, most: int | None = None, key: str = "") -> None:
-    from eval_assets.wording import counted
-
     lines = [line for text in texts for line in _wrapped(plain(text))]
     click.secho(plain(title), underline=True)
     for line in lines[:most]:

@@ -1,25 +1,20 @@
 """Agreement of human raters as one JSON object."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
+from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
 from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
+from eval_assets.agreement.humans import Finding
+from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures, Scope
 from eval_assets.verdicts import GateResult, Verdict
 from eval_assets.wording import listed, or_none
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
-    from eval_assets.agreement.humans import Finding
-    from eval_assets.agreement.ratings import HumanRatings
-    from eval_assets.config.evaluation import Evaluation
-    from eval_assets.config.rubric import RubricQuestion
 
 _FEWEST = 2
 

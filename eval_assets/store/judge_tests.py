@@ -1,29 +1,24 @@
 """What stored tests, plans and biases say of judges, beside their comparison with people."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import duckdb
+
+from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.judge_comparison import (
     Favour,
     HeldOutTest,
+    JudgeComparison,
     PlannedTest,
     depends_on_the_gap,
 )
 from eval_assets.store.schema import read_rows
 from eval_assets.store.scores import versions_rated_as
 from eval_assets.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import duckdb
-
-    from eval_assets.agreement.assessment import Assessment
-    from eval_assets.agreement.judge_comparison import JudgeComparison
 
 
 def with_tests(

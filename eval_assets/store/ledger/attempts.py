@@ -3,22 +3,17 @@
 Functions of a connection are a part of its transaction.
 """
 
-from __future__ import annotations
-
 import math
 import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import sqlalchemy as sa
 
 from eval_assets.ledger import USABLE_SECONDS, RateLimits, Reply, ReplyStatus, Shard
 from eval_assets.store.ledger._tables import attempts, batch_requests, batches, rates, workers
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.engine import SqlLedger
 
 _KEYS_PER_STATEMENT = 5_000
 

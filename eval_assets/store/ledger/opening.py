@@ -1,13 +1,11 @@
 """Opening of an evaluation folder's ledger."""
 
-from __future__ import annotations
-
 import logging
 import shutil
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -24,9 +22,6 @@ from eval_assets.store.ledger._tables import (
 )
 from eval_assets.store.ledger.attempts import store_attempts
 from eval_assets.store.ledger.engine import SqlLedger, connect_ledger, ledger_file, lock_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 logger = logging.getLogger(__name__)
 
