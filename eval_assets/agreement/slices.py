@@ -1,21 +1,15 @@
 """Agreement by prompt, by model, and by every other slice of the responses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from eval_assets.agreement.ratings import Floats, Integers, LongRatings
 from eval_assets.bands import pooled_alpha_label
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from eval_assets.config.rubric import RubricQuestion
-    from eval_assets.figures import RaterKind
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import RaterKind
 
 Coded = tuple[Integers, Sequence[str]]
 """A code for each unit index, negative if it has none, and the values of the codes."""
@@ -40,8 +34,6 @@ def measure_slices(
     (response, question) on [0, 1] at the interval level; if the values of a question have no order,
     it is the mean over questions, nominal on those.
     """
-    import pandas as pd
-
     units, terms, bounds = _units(rated)
     response = units["response"].to_numpy()
     columns: dict[str, Coded] = {
@@ -75,8 +67,6 @@ def _units(
     between the indicators of two classes is 1 if they differ, else 0. Questions that all have an
     order share one. The first component of each, and their number, are returned too.
     """
-    import pandas as pd
-
     has_order = all(question.has_order for question, _ in rated)
     parts, terms, firsts, n_units, n_components = [], [], [0], 0, 0
     for index, (question, values) in enumerate(rated):
@@ -99,8 +89,6 @@ def _units(
 
 def _sums(values: LongRatings, value: Floats) -> pd.DataFrame:
     """Return the ratings of each rated unit, their sum, squares and distances within the unit."""
-    import pandas as pd
-
     sums = {
         "n": np.bincount(values.unit, minlength=values.n_responses),
         "total": np.bincount(values.unit, value, values.n_responses),
@@ -120,8 +108,6 @@ def _measured(
     `bounds` are the first component of each question with an alpha of its own, and their number;
     `keys` have the code of each unit in each column.
     """
-    import pandas as pd
-
     code = np.zeros(len(units), dtype=np.int64)
     for codes, names in keys.values():
         code = np.where((code < 0) | (codes < 0), -1, code * len(names) + codes)

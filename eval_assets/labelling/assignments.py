@@ -1,29 +1,23 @@
 """Assignments: which rater labels which responses, drawn in strata and stable under additions."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
 
 from eval_assets.config.labelling import ASSIGNMENTS
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.rater_view import response_records
 from eval_assets.scale import TOLERANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    import pandas as pd
-
 
 Purpose = Literal["shared", "single", "repeat"]
 """Role of an assignment: of several raters, of this one only, or a repeat to the same rater."""

@@ -1,25 +1,19 @@
 """The parts of a response that raters see in the terminal and the browser."""
 
-from __future__ import annotations
-
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eval_assets.config.rubric import PAIR_COLUMNS
+import pandas as pd
+
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import PAIR_COLUMNS, RubricQuestion
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling.keyed_codes import UNSTORED, KeyedCodes, keyed_codes
 from eval_assets.labelling.sessions import TextHashes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pandas as pd
-
-    from eval_assets.config.evaluation import Evaluation
-    from eval_assets.config.rubric import RubricQuestion
 
 _BRIEF = 40
 """Characters that a column may have in a title."""

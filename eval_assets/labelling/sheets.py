@@ -1,24 +1,18 @@
 """Annotation sheets: CSV files that raters fill in with a spreadsheet program."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+import pandas as pd
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.keyed_codes import KeyedCodes
+from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.rater_view import CONVERSATION, guideline_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from pathlib import Path
-
-    import pandas as pd
-
-    from eval_assets.labelling.keyed_codes import KeyedCodes
-    from eval_assets.labelling.rater_queue import WorkUnit
 
 SHEET_COLUMNS = (
     "indicator_id",
@@ -171,8 +165,6 @@ def _keeps(content: bytes) -> str | None:
 
 
 def _cell(value: object) -> str:
-    import pandas as pd
-
     if value is None or value is pd.NA or value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
     return neutralised(str(value))
