@@ -142,6 +142,7 @@ def share_stores() -> None:
     def made_once(url: str, **options: object) -> Engine:
         if url not in by_url:
             by_url[url] = create_engine(url, **options)
+            setattr(by_url[url], "dispose", lambda: None)  # noqa: B010 - its pool keeps nothing
         return by_url[url]
 
     setattr(ScriptDirectory, "from_config", read_once)  # noqa: B010 - a method for mypy

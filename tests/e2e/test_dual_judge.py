@@ -17,7 +17,7 @@ import pytest
 from eval_assets.cli.dual_judge import dual_judge
 from eval_assets.cli.dual_judging import RELEVANCE, pair_warnings, parse_judge
 from eval_assets.config.evaluation import Evaluation
-from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment, make, materialized
+from tests.e2e.conftest import Evaluated, clean_environment, make, materialized
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider, running
@@ -344,12 +344,12 @@ def test_every_command_takes_the_folder_and_people_decide_ties(
 @pytest.mark.slow
 @pytest.mark.usefixtures("keys")
 def test_what_was_paid_is_stored_and_printed_after_an_interruption(
-    tmp_path: Path, provider: RunningProvider
+    tmp_path: Path, provider: RunningProvider, program_folder: Path
 ) -> None:
     provider.behave(Behaviour(faults=Faults(by_text={"Bananas": "hang"})))
     n_before = len(provider.log.completions)
     process = subprocess.Popen(
-        [str(PROGRAM), "dual-judge", *arguments(tmp_path)],
+        [program_folder / "eval-assets", "dual-judge", *arguments(tmp_path)],
         env=clean_environment() | provider.environment,
         cwd=tmp_path,
         stdout=subprocess.PIPE,
@@ -373,7 +373,7 @@ def test_what_was_paid_is_stored_and_printed_after_an_interruption(
 
 @pytest.mark.slow
 def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
-    tmp_path: Path, provider: RunningProvider
+    tmp_path: Path, provider: RunningProvider, program_folder: Path
 ) -> None:
     provider.behave(Behaviour())
     marked = [document | {"relevant": document["id"] in {11, 14}} for document in DOCUMENTS]
@@ -384,7 +384,7 @@ def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
     (tmp_path / "queries.json").write_text(json.dumps(queries))
     judges = ["--judge", "openai/gpt-4o", "--judge", "anthropic/claude-haiku-5-5"]
     command = [
-        str(PROGRAM),
+        str(program_folder / "eval-assets"),
         "dual-judge",
         "--queries",
         "queries.json",

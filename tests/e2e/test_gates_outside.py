@@ -5,7 +5,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -114,7 +113,7 @@ class WebServer:
 
 
 @contextmanager
-def web_server(folder: Evaluated, home: Path) -> Iterator[WebServer]:
+def web_server(folder: Evaluated, home: Path, programs: Path) -> Iterator[WebServer]:
     """A web server on this folder, in a session of its own that is ended as a whole."""
     home.mkdir()
     (home / "dagster.yaml").write_text(
@@ -128,7 +127,7 @@ def web_server(folder: Evaluated, home: Path) -> Iterator[WebServer]:
     with log.open("w") as output:
         process = subprocess.Popen(
             [
-                Path(sys.executable).parent / "dagster-webserver",
+                programs / "dagster-webserver",
                 *("--workspace", ROOT / "workspace.yaml"),
                 *("--host", "127.0.0.1", "--port", str(port)),
             ],
@@ -162,10 +161,10 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 @pytest.mark.slow
 def test_the_web_server_refuses_tuning_alone_and_shows_why(
-    closed_folder: Evaluated, tmp_path: Path
+    closed_folder: Evaluated, tmp_path: Path, program_folder: Path
 ) -> None:
     """One server: closed gates first, then lower minimums, which let the same button through."""
-    with web_server(closed_folder, tmp_path / "home") as server:
+    with web_server(closed_folder, tmp_path / "home", program_folder) as server:
         refused = server.materialize("judge_splits")
         empty = closed_folder.splits()
         closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")

@@ -1,5 +1,6 @@
 """Several evaluations in one run: each with its own database, history, versions and gates."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.evaluation_definitions import project_definitions
 from tests.e2e.conftest import AGREEING, Evaluated, clean_environment
+
+TOP = Path(__file__).parents[2]
 
 ASSETS = (
     "generated_responses",
@@ -137,6 +140,10 @@ def test_steps_of_checks_belong_to_one_evaluation_under_every_hash_seed(
     assert all(name.startswith(f"{evaluation}__") for name, evaluation in steps)
 
 
+FORKED = {"start_method": {"forkserver": {"preload_modules": ["eval_assets.definitions"]}}}
+"""How the steps of a run begin: as forks of a process that has imported everything."""
+
+
 @pytest.mark.slow
 def test_with_a_process_a_step_each_gate_is_checked_once_for_its_evaluation(
     two_evaluations: Path, program_folder: Path, tmp_path: Path
@@ -148,6 +155,7 @@ def test_with_a_process_a_step_each_gate_is_checked_once_for_its_evaluation(
         [
             *(program_folder / "dagster", "asset", "materialize"),
             *("-m", "eval_assets.definitions", "--select", ",".join(keys)),
+            *("--config-json", json.dumps({"execution": {"config": FORKED}})),
         ],
         env=clean_environment()
         | {
@@ -189,6 +197,7 @@ from pathlib import Path
 import dagster as dg
 
 from eval_assets.assets.evaluation_definitions import project_definitions
+from tests.program_server import share_stores
 
 
 def all_evaluations():
@@ -196,6 +205,7 @@ def all_evaluations():
 
 
 if __name__ == "__main__":
+    share_stores()
     with dg.DagsterInstance.from_config(sys.argv[2]) as instance:
         failed = instance.get_runs(limit=1)
         options = [dg.ReexecutionOptions.from_failure(run.run_id, instance) for run in failed]
@@ -216,7 +226,7 @@ def test_a_run_that_is_continued_after_a_restart_makes_only_what_failed(
     opposing = two_evaluations / "opposing"
 
     def run(seed: int) -> int:
-        environment = clean_environment() | {"PYTHONHASHSEED": str(seed)}
+        environment = clean_environment() | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": str(TOP)}
         command = [sys.executable, str(script), str(two_evaluations), str(home)]
         return subprocess.run(command, env=environment, cwd=tmp_path, check=False).returncode
 

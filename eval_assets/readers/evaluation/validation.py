@@ -238,6 +238,7 @@ def type_at(kind: Any, *path: str | int) -> Any:  # noqa: ANN401 - types are val
     return kind
 
 
+@cache
 def _names_by_alias(noun: type) -> dict[str, str]:
     return {field.metadata.get("alias", field.name): field.name for field in fields(noun)}
 
