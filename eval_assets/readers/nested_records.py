@@ -134,6 +134,10 @@ def _turned(document: dict[str, Any]) -> object:
         is_nested = any(isinstance(item, dict | list) for value in values for item in value)
         rows = zip(*values, strict=True)
         return document if is_nested else [dict(zip(document, row, strict=True)) for row in rows]
+    if _hold_records(values):  # by their id, in parts such as train and test
+        return [
+            {"part": p, "item": key, **row} for p, of in document.items() for key, row in of.items()
+        ]
     if not all(isinstance(value, dict) and value for value in values) or any(
         isinstance(item, dict | list) for value in values for item in value.values()
     ):
@@ -148,6 +152,17 @@ def _turned(document: dict[str, Any]) -> object:
     if list(document) == [str(k) for k in range(len(document))]:
         return values
     return document
+
+
+def _hold_records(values: Sequence[object]) -> bool:
+    """Return whether all values are objects of records of one form, each with an id of its own."""
+    parts = [value for value in values if isinstance(value, dict)]
+    records = [record for part in parts for record in part.values() if isinstance(record, dict)]
+    n_keys = sum(map(len, parts))
+    if not (len(parts) == len(values) and len(records) == n_keys >= _FEWEST_CHOICES):
+        return False
+    are_apart = len({key for part in parts for key in part}) == n_keys and min(map(len, parts)) > 1
+    return are_apart and all(_similarity({*records[0]}, {*of}) > _ALIKE for of in records)
 
 
 def _tables(

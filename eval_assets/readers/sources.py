@@ -18,7 +18,7 @@ from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.names import NAME_AND_ROUND, Role, may_be
+from eval_assets.readers.names import NAME_AND_ROUND, Role, may_be, names_id
 from eval_assets.readers.nested_records import (
     tables_of_document,
     tables_of_records,
@@ -48,6 +48,8 @@ _FULL = 0.67
 """Share of filled cells up to which blanks of a column of names are merged cells."""
 
 _FEWEST_MERGED = 3
+_MOST_MERGED_IDS = 12
+"""Rows of a small sheet, of which an id of each row says little."""
 
 
 def files_in(paths: Sequence[Path]) -> list[Path]:
@@ -173,6 +175,7 @@ def _filled_down(table: CodedTable) -> CodedTable:
     columns, notes = [], []
     for column in table.columns:
         n_blank = len(table) - column.n_cells
+        peers = [of for of in table.columns if of is not column]
         is_merged = (
             len(table) > 0
             and column.has_cell[0]
@@ -181,6 +184,7 @@ def _filled_down(table: CodedTable) -> CodedTable:
             and not may_be(column.name, Role.TEXT)
             and (column.kind is not Kind.NUMBER or _is_above_blanks(column))
             and (not may_be(column.name, Role.RATER) or n_blank >= column.n_cells)
+            and not any(_names_the_rest(of, column) for of in peers)
         )
         if not is_merged:
             columns.append(column)
@@ -189,6 +193,15 @@ def _filled_down(table: CodedTable) -> CodedTable:
         columns.append(column.take(rows))
         notes.append(f"blank cells of {column.name} read as the cell above")
     return replace(table, columns=columns, notes=(*table.notes, *notes)) if notes else table
+
+
+def _names_the_rest(column: CodedColumn, blank: CodedColumn) -> bool:
+    """Return whether a column has a rater in all rows without one, or an id in each row."""
+    if may_be(blank.name, Role.RATER):
+        return column.kind is Kind.WORD and bool((column.has_cell != blank.has_cell).all())
+    is_id = names_id(column.name) and may_be(column.name, Role.ITEM)
+    are_many = len(column.values) == len(column) > _MOST_MERGED_IDS
+    return is_id and are_many and column.kind is not Kind.NUMBER
 
 
 def _is_above_blanks(column: CodedColumn) -> bool:

@@ -1765,3 +1765,26 @@ def test_number_only_where_nobody_rated_is_no_counter(tmp_path: Path) -> None:
     tables = read(tmp_path, "a.csv", table(header, *rows, *(["t0", "", "", k] for k in (2, 3, 4))))
 
     assert len(tables.ratings) == len(rows)
+
+
+def test_blank_ids_beside_the_id_of_each_row_are_no_merged_cells(tmp_path: Path) -> None:
+    rows = [
+        [f"acl{n}", f"acl{n - 1}" if n % 3 == 0 else "", RATERS[n % 3], ("hate", "fine")[n % 2]]
+        for n in range(60)
+    ]
+
+    result = read(tmp_path, "r.csv", table(["acl.id", "matched_id", "annotator", "label"], *rows))
+
+    assert result.ratings["item"].nunique() == len(rows)
+
+
+def test_records_by_id_in_parts_of_a_document_are_items(tmp_path: Path) -> None:
+    parts = {
+        part: {f"{part}-{i}": {"scores": [PEOPLE[i, r] for r in RATERS]} for i in ITEMS}
+        for part in ("train", "test")
+    }
+
+    result = read(tmp_path, "r.json", json.dumps(parts))
+
+    assert result.ratings["item"].nunique() == 2 * len(ITEMS)
+    assert len(result.questions) == 1
