@@ -722,7 +722,9 @@ class ItemRows:
         rater = name if (is_person or _may_be_name(column)) and not is_rating_word(name) else ""
         reading.rated = [RatedColumn(column, judge or rater, name, is_judge=judge is not None)]
         reading.likelihood = 3.0 + is_rating + is_human
-        is_certain = is_named or judge or is_human or is_rating or is_first_name(name)
+        is_initials = name.isupper() and not column.is_whole  # MOS
+        is_certain = is_named or judge or is_rating or is_first_name(name)
+        is_certain = is_certain or (is_human and not is_initials)
         if name.startswith("column "):
             reading.refusal = (
                 "there is no header, so nothing says what the columns hold",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
     who,
 )
+from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.table_reading import (
     MOST_QUESTIONS,
@@ -48,6 +49,7 @@ from eval_assets.readers.readings.table_reading import (
     deepest_level,
     question_among,
     responses_side_by_side,
+    row_numbers,
 )
 from eval_assets.readers.words import lines_of
 from eval_assets.wording import listed
@@ -61,6 +63,16 @@ _FEWEST_NUMBERS = 20
 
 _FEW_ROWS = 12
 _MOST_KEY_COLUMNS = 9
+_FEWEST_EQUAL = 20
+"""Equal ratings of an item to expect, without any of which numbers are ids."""
+
+_MOST_SUMMED = 20
+_ROUNDED = 0.01
+"""Share of the range of numbers that rounding takes from a sum."""
+
+_FEWEST_CLASSES = 5
+"""Classes from which on it is no chance that their numbers follow the alphabet."""
+
 _FEWEST_ASKED = 3
 """Columns of ratings from which on a row of each rater is a form that was filled in."""
 
@@ -73,6 +85,7 @@ _METRIC = re.compile(r"criteria|rubric|g-eval|exact.?match|autorater|model-grade
 
 _DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
 _ATTRIBUTES = (*_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME)
+_NUMBERED = (Role.RATING, Role.RUN, Role.TURN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,18 +123,40 @@ def _rater_candidates(
         return []
     level = deepest_level(columns)
     ratings = [c for c in columns if c.can_rate and c.level == level]
+    ids = _numbers_of_raters(table, ratings)
+    ratings = [column for column in ratings if column not in ids]
     scored = [
         (_rater_score(column), column)
         for column in columns
-        if not choices.takes(column) and _may_name_raters(table, column, ratings)
+        if not choices.takes(column) and (column in ids or _may_name_raters(table, column, ratings))
     ]
-    scored.sort(key=lambda of: (-of[0], len(of[1].values)))
+    # Beside names, numbers such as those of the reviews of an item are no names.
+    scored.sort(key=lambda of: (-of[0], of[1].kind is Kind.NUMBER, len(of[1].values)))
     likely = [column for score, column in scored if score > -1]
     likely = [of for of in likely if not _tells_of_raters(of, likely)]
     named = [of for of in likely if of.may_be(Role.RATER)]
     texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
     return [of for of in likely if of not in authors or authors == named][:_MOST_CANDIDATES]
+
+
+def _numbers_of_raters(table: CodedTable, ratings: Sequence[CodedColumn]) -> list[CodedColumn]:
+    """Return numbers that differ in all rows of each item, where ratings would repeat."""
+    has_raters = any(column.may_be(Role.RATER) for column in table.columns)
+    numbers = [] if has_raters else [c for c in ratings if c.is_whole and not c.may_be(*_NUMBERED)]
+    words = [c for c in table.columns if c.kind in (Kind.WORD, Kind.TEXT) and not c.level]
+    pairs = product(numbers, (column for column in words if not column.can_rate))
+    return list(dict.fromkeys(column for column, item in pairs if _differ_within(column, item)))
+
+
+def _differ_within(column: CodedColumn, item: CodedColumn) -> bool:
+    rows = column.has_cell & item.has_cell
+    sizes, shares = item.counts[item.counts > 1], column.counts / max(1, column.n_cells)
+    n_expected = (sizes * (sizes - 1)).sum() / 2 * (shares**2).sum()
+    # Systems and steps are numbered in each item alike, and raters rate some of the items.
+    is_partial = len(sizes) > 0 and sizes.max() < len(column.values)
+    is_unique = n_distinct(combined([column, item])[rows]) == rows.sum()
+    return bool(is_partial and n_expected > _FEWEST_EQUAL and is_unique)
 
 
 def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
@@ -645,7 +680,11 @@ class _RatingRows:
                 rated.append(column)
                 continue
             is_system = reason == _BY_NAME and column.may_be(Role.SYSTEM)
-            may_rate = is_system and (column.kind is Kind.NUMBER or column.order is not None)
+            may_rate = is_system and (
+                column.kind is Kind.NUMBER
+                or column.order is not None
+                or share_constant(column, unit) < 1
+            )
             if reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name)):
                 may_rate = share_constant(column, unit) < 1  # raters differ: an answer, too
             self.not_read[column.name] = reason.told if may_rate else reason
@@ -664,8 +703,40 @@ class _RatingRows:
             return rated
         repeated = [column for column in rated if column.n_distinct < 0.5 * column.n_cells]
         decimals = [c for c in rated if repeated and not c.is_whole and c not in repeated]
-        self.not_read |= {c.name: _DECIMALS for c in decimals}
-        return self._of_one_kind([c for c in rated if c not in decimals], key)
+        scores = [c for c in decimals if c.may_be(Role.RATING)]
+        self.not_read |= {c.name: _DECIMALS.told if c in scores else _DECIMALS for c in decimals}
+        rated = self._without_codes([c for c in rated if c not in decimals], key_columns)
+        return self._of_one_kind(self._without_figures(rated), key)
+
+    def _without_codes(
+        self, rated: list[CodedColumn], key: Sequence[CodedColumn | None]
+    ) -> list[CodedColumn]:
+        """Return each rating once where one column has its words and another the numbers of them.
+
+        Numbers of many words in the order of the alphabet are those of classes, and no scale.
+        """
+        rest = list(rated)
+        words = [c for c in self.columns if c.kind is Kind.WORD and c.level == self.level]
+        words = [c for c in words if c is not self.rater and not any(c is of for of in key)]
+        for column, word in product(rated, words):
+            if column not in rest or not _stand_for_each_other(column, word):
+                continue
+            first, last = (word, column) if _count_the_alphabet(column, word) else (column, word)
+            if last in rest:
+                rest[rest.index(last)] = first
+                self.not_read[last.name] = Reason(f"repeats {first.name}", is_attribute=False)
+                self.not_read.pop(first.name, None)
+        return list(dict.fromkeys(rest))
+
+    def _without_figures(self, rated: list[CodedColumn]) -> list[CodedColumn]:
+        """Return the ratings without sums, means and differences of others beside them."""
+        numbers = [c for c in rated if c.kind is Kind.NUMBER]
+        for column in numbers[::-1] if len(numbers) <= _MOST_SUMMED else ():
+            if summands := _summands(column, numbers):
+                numbers.remove(column)
+                text = f"computed from {listed_briefly([of.name for of in summands])}"
+                self.not_read[column.name] = Reason(text, is_told=True, is_attribute=False)
+        return [c for c in rated if c in numbers or c.kind is not Kind.NUMBER]
 
     def _reason(
         self, column: CodedColumn, unit: npt.NDArray[np.int64], per_item: float
@@ -697,6 +768,7 @@ class _RatingRows:
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
             (Reason("a counter"), self.n_rated > _FEW_ROWS and self._counts(column, unit)),
+            (Reason("a counter"), self._counts(column, self.rater.codes) and not is_rating),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
             (
@@ -745,6 +817,47 @@ class _RatingRows:
             text = f"beside the rating {best.name}; if it is one: {option}"
             self.not_read[column.name] = Reason(text, is_told=True, is_attribute=False)
         return [column for column in rated if column not in strangers]
+
+
+def _stand_for_each_other(column: CodedColumn, word: CodedColumn) -> bool:
+    """Return whether each value of a column stands beside one word, in 20 rows or more."""
+    rows = column.has_cell & word.has_cell
+    n_values = [n_distinct(of.codes[rows]) for of in (column, word)]
+    if rows.sum() < _FEWEST_NUMBERS or {*column.values} & {*word.values}:
+        return False
+    return 1 < n_values[0] == n_values[1] == n_distinct(combined([column, word])[rows])
+
+
+def _count_the_alphabet(column: CodedColumn, word: CodedColumn) -> bool:
+    """Return whether numbers follow words of no known order from A to Z."""
+    if word.order is not None or word.n_distinct < _FEWEST_CLASSES:
+        return False
+    order = np.argsort([value.casefold() for value in word.values], kind="stable")
+    numbers = [row_numbers(column)[word.codes == code].max() for code in order]
+    return bool((np.diff(numbers) > 0).all())
+
+
+def _summands(column: CodedColumn, columns: Sequence[CodedColumn]) -> list[CodedColumn]:
+    """Return the columns of which one is a sum, a mean, a difference or the rest in all rows."""
+    peers = [of for of in columns if of is not column]
+    cells = np.array([row_numbers(of) for of in (column, *peers)])
+    values, *figures = cells[:, ~np.isnan(cells).any(axis=0)]
+    if not figures or len(values) < max(_FEWEST_NUMBERS, 4 * len(cells)) or not np.ptp(values):
+        return []
+    design = np.array([*figures, np.ones(len(values))]).T
+    *weights, constant = np.linalg.lstsq(design, values, rcond=None)[0]
+    if np.abs(design @ [*weights, constant] - values).max() > _ROUNDED * np.ptp(values):
+        return []
+    shares = [w * np.ptp(of) / np.ptp(values) for w, of in zip(weights, figures, strict=True)]
+    summands = [of for of, share in zip(peers, shares, strict=True) if abs(share) > _ROUNDED]
+    is_sum = min(shares) > -_ROUNDED
+    if len(summands) == 1:  # label_1 is 1 - label_0
+        is_rest = not is_sum and np.isclose(constant, (0, 1), atol=_ROUNDED).any()
+        is_sum = is_rest and bool(distinct_parts([summands[0].name, column.name]))
+    elif len(summands) == 2 and np.isclose(sum(map(abs, weights)), 2):
+        is_sum = max(shares) > _ROUNDED  # also a change, and no rank that is left
+    is_last = columns.index(column) > max(map(columns.index, summands))
+    return summands if is_sum and (is_last or len(summands) > 2) else []
 
 
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
@@ -799,14 +912,18 @@ def _machine_rows(
 def _with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedColumn:
     """Return a column of raters in which machines without a name are called by their kind.
 
-    A column of judges that is filled where no rater is names those.
+    A column of judges that is filled only where no rater is names those, as does one of any names
+    that is filled in all rows without a rater.
     """
     for column in columns:
         is_alone = column.has_cell & ~rater.has_cell
         if (
             column.n_cells == is_alone.sum() > 0
             and column.kind is Kind.WORD
-            and all(who(value) is Who.JUDGE for value in column.values)
+            and (
+                (rater.n_cells > 0 and (column.has_cell != rater.has_cell).all())
+                or all(who(value) is Who.JUDGE for value in column.values)
+            )
         ):
             codes = np.where(is_alone, column.codes + len(rater.values), rater.codes)
             return replace(rater, codes=codes, values=[*rater.values, *column.values])

@@ -1767,6 +1767,87 @@ def test_number_only_where_nobody_rated_is_no_counter(tmp_path: Path) -> None:
     assert len(tables.ratings) == len(rows)
 
 
+def test_numbers_of_classes_are_no_scale(tmp_path: Path) -> None:
+    classes = ("bird", "cat", "deer", "dog", "frog", "horse")
+    rows = [[i, r, classes[v - 1], v - 1] for (i, r), v in PEOPLE.items()]
+
+    result = read(tmp_path, "r.csv", table(["image", "annotator", "chosen", "chosen_label"], *rows))
+
+    assert {*result.ratings["question"]} == {"chosen"}
+    assert result.questions[0].level == "nominal"
+
+
+def test_words_of_numbers_beside_them_are_no_second_question(tmp_path: Path) -> None:
+    words = ("Strong Reject", "Reject", "Borderline", "Accept", "Strong Accept")
+    rows = [[i, n, r, words[v - 1], v] for n, ((i, r), v) in enumerate(PEOPLE.items())]
+    header = ["paper", "review", "reviewer", "Recommendation", "Recommendation (value)"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert {*result.ratings["question"]} == {"Recommendation (value)"}
+
+
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    [("change", (-1, 1, 0)), ("figure", (1, 1, 0)), ("score", (12.5, 12.5, -25))],
+)
+def test_figures_of_ratings_are_no_further_question(
+    tmp_path: Path, name: str, weights: tuple[float, float, float]
+) -> None:
+    pairs = {key: (v, 6 - v % 4) for key, v in PEOPLE.items()}
+    first, last, constant = weights
+    rows = [[*key, a, b, first * a + last * b + constant] for key, (a, b) in pairs.items()]
+
+    result = read(tmp_path, "r.csv", table(["claim", "worker", "before", "after", name], *rows))
+
+    assert {*result.ratings["question"]} == {"before", "after"}
+    assert f"not read: {name}, computed from before, after" in result.notes
+
+
+def test_rest_of_a_share_is_no_second_question(tmp_path: Path) -> None:
+    rows = [[i, r, v % 3 / 2, 1 - v % 3 / 2] for (i, r), v in PEOPLE.items()]
+
+    result = read(tmp_path, "r.csv", table(["pair", "user", "label_0", "label_1"], *rows))
+
+    assert {*result.ratings["question"]} == {"label_0"}
+
+
+def test_numbers_that_never_repeat_within_items_are_those_of_raters(tmp_path: Path) -> None:
+    clips = [f"{k}_HI" if k % 2 else f"{k}_LO" for k in range(1000, 1024)]
+    rows = [
+        [clip, 3 * s + 1, n, k % 2, "ADFH"[(k * s + k) % 4], clip[-2:]]
+        for s in range(12)
+        for n, (k, clip) in enumerate(((k, c) for k, c in enumerate(clips) if (k + s) % 3), 1)
+    ]
+
+    header = ["clipName", "localid", "questNum", "numTries", "resp", "disp"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert (result.ratings["rater"].nunique(), result.ratings["item"].nunique()) == (12, 24)
+    assert {*result.ratings["question"]} == {"resp"}
+
+
+def test_names_of_reviewers_are_theirs_beside_the_number_of_the_review(tmp_path: Path) -> None:
+    rows = [[i, n % 3 + 1, r, v] for n, ((i, r), v) in enumerate(PEOPLE.items())]
+    header = ["Paper", "Reviewer Number", "Reviewer Name", "Relevance"]
+
+    assert {*read(tmp_path, "r.csv", table(header, *rows)).ratings["rater"]} == {*RATERS}
+
+
+def test_two_columns_name_raters_of_two_kinds(tmp_path: Path) -> None:
+    rows = [
+        [f"{i}{r}", i, "" if r == "cleo" else r, "u7" * (r == "cleo"), v]
+        for (i, r), v in PEOPLE.items()
+    ]
+    header = ["feedback_id", "message_id", "from_account_name", "from_user_id", "rating"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert {*result.ratings["rater"]} == {"anna", "ben", "u7"}
+    assert len(result.ratings) == len(PEOPLE)
+
+
 def test_blank_ids_beside_the_id_of_each_row_are_no_merged_cells(tmp_path: Path) -> None:
     rows = [
         [f"acl{n}", f"acl{n - 1}" if n % 3 == 0 else "", RATERS[n % 3], ("hate", "fine")[n % 2]]
@@ -1788,3 +1869,30 @@ def test_records_by_id_in_parts_of_a_document_are_items(tmp_path: Path) -> None:
 
     assert result.ratings["item"].nunique() == 2 * len(ITEMS)
     assert len(result.questions) == 1
+
+
+def test_mean_called_by_capitals_is_no_person(tmp_path: Path) -> None:
+    rows = [[i, 2 * n, 30 - n, round(1 + n * 0.137, 3)] for n, i in FEW]
+
+    message = refusal(tmp_path, "r.csv", table(["image", "c1", "c2", "MOS"], *rows))
+
+    assert "MOS holds numbers that hardly repeat" in message
+
+
+def test_option_names_ids_of_raters_beside_findings(tmp_path: Path) -> None:
+    codes = dict(zip(RATERS, ("R8", "R9", "R17"), strict=True))
+    rows = [[i, codes[r], int(v > 2), int(v > 3)] for (i, r), v in PEOPLE.items()]
+    (tmp_path / "r.csv").write_text(table(["image_id", "rad_id", "Edema", "Nodule"], *rows))
+
+    result = read_ratings([tmp_path / "r.csv"], ReadOptions(rater=("rad_id",)))
+
+    assert {*result.ratings["rater"]} == {*codes.values()}
+
+
+def test_class_on_which_raters_differ_is_named(tmp_path: Path) -> None:
+    rows = [[i, r, v, ("target", "english")[v % 2]] for (i, r), v in PEOPLE.items()]
+    header = ["id", "worker_id", "grammar_score", "language_identification"]
+
+    notes = read(tmp_path, "r.csv", table(header, *rows)).notes
+
+    assert any("language_identification" in note for note in notes)
