@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
 from eval_assets.agreement.gates.declarations import GATES
@@ -53,9 +53,7 @@ def _gates_of(measured: Recipe, *, step: str) -> Recipe:
     return Recipe(step, make, _decide)
 
 
-def questions_past_the_gates(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> tuple[str, ...]:
+def questions_past_the_gates(connection: Connection, evaluation: Evaluation) -> tuple[str, ...]:
     """Return the questions that tuning may cover; every asset behind the gates calls this first.
 
     Call it before a transaction begins: the verdicts are stored also if a gate is closed.

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dagster as dg
-import duckdb
 import numpy as np
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.live_judging import (
@@ -141,7 +141,7 @@ def scored(folder: EvaluationFolder, run: dg.DagsterRun, *, shard: Shard = WHOLE
     return {**counts, **live_metadata(live)}
 
 
-def _counts(connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse) -> Metadata:
+def _counts(connection: Connection, in_use: VersionsInUse) -> Metadata:
     """Return what `judge_scores` holds."""
     statuses = status_counts(connection)
     return {

@@ -5,8 +5,8 @@ import logging
 from dataclasses import replace
 
 import dagster as dg
-import duckdb
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.metadata import (
@@ -199,7 +199,7 @@ def label_quality(folder: EvaluationFolder) -> Metadata:
     }
 
 
-def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Study:
+def _study(evaluation: Evaluation, connection: Connection) -> Study:
     """Return the evaluation as raters label it; without responses if all labels come in files."""
     study = with_calibration(Study(evaluation, {}, read_assignments(evaluation)))
     if evaluation.labels.files and not study.raters and not study.sessions.files():

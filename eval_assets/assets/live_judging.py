@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-import duckdb
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
@@ -286,7 +286,7 @@ def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> Promp
 
 
 def shown_texts(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     columns: Iterable[str],
     *,
     of: Collection[str] | None = None,
@@ -300,7 +300,7 @@ def shown_texts(
 
 
 def _require_columns(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     templates: Iterable[PromptTemplate],
 ) -> None:

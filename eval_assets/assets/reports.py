@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import dagster as dg
-import duckdb
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import dependences
@@ -124,7 +124,7 @@ def report_json(report: Report, figures: StoredFigures, page: Path) -> str:
 
 
 def stored_report(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     folder: EvaluationFolder,
     evaluation: Evaluation,
 ) -> tuple[Report, StoredFigures]:

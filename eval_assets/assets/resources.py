@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 import dagster as dg
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.assets.dagster_internals import StepFailureData
 from eval_assets.assets.metadata import Metadata, without_blanks
@@ -208,7 +208,7 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
             setting=os.environ.get("EVAL_LEDGER"),
         )
 
-    def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    def connect(self) -> AbstractContextManager[Connection]:
         """Open the database; wait for another process to release it. Close it soon."""
         return connect(self.stored_in, folder=self.path)
 

@@ -6,8 +6,8 @@ It loads no Dagster, as the commands read it too.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import duckdb
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
 from eval_assets.agreement.gates.decision import GateOutcome
@@ -32,7 +32,7 @@ from eval_assets.verdicts import Verdict
 
 
 def stored_screen(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     *,
     outcomes: Sequence[GateOutcome],
@@ -49,7 +49,7 @@ def stored_screen(
 
 
 def gate_steps(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+    connection: Connection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
 ) -> dict[GateName, str]:
     """Return what to do about each gate that does not pass: on people's ratings the screen's step.
 
@@ -67,7 +67,7 @@ def gate_steps(
 
 
 def _assessed(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     outcomes: Sequence[GateOutcome],
     *,

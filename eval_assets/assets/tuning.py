@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 import dagster as dg
-import duckdb
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.gates.evidence import measures_version
 from eval_assets.assets.agreement import hold_out_units, human_agreement, judge_agreement
@@ -252,7 +252,7 @@ def judge_versions(folder: EvaluationFolder) -> Metadata:
 
 
 def units_past_the_gates(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, texts: bool
+    connection: Connection, evaluation: Evaluation, *, texts: bool
 ) -> dict[str, RatedUnits]:
     """Return the rated responses of each question that judges may be tuned and tested on.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError, InputProblem
@@ -30,9 +30,7 @@ _MOST_SHOWN = 60
 class CertificateEvidence:
     """Data that certificates are checked against."""
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, evaluation: Evaluation
-    ) -> None:
+    def __init__(self, connection: Connection, ledger: SqlLedger, evaluation: Evaluation) -> None:
         sources = source_fingerprints(evaluation)
         checked = checked_certificates(connection, ledger, evaluation, sources=sources)
         self._connection = connection

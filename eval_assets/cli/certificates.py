@@ -24,7 +24,7 @@ from eval_assets.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection as Connection
 
     from eval_assets.config.evaluation import Evaluation
 
@@ -147,7 +147,7 @@ def verify(
 
 
 def _required(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     rows: Sequence[Mapping[str, Any]],
     require: str,

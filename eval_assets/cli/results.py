@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.assets.stored_screen import gate_steps, stored_screen
@@ -54,16 +54,12 @@ WAIT_SECONDS = 20
 """Time that a request waits for a run that holds the database."""
 
 
-def outcomes_now(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> tuple[GateOutcome, ...]:
+def outcomes_now(connection: Connection, evaluation: Evaluation) -> tuple[GateOutcome, ...]:
     """Return the outcome of each gate on the current files and minimums."""
     return stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
 
 
-def certificates_now(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> list[dict[str, Any]]:
+def certificates_now(connection: Connection, evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return the rows of `judge_certificates` as they are now."""
     from eval_assets.store.tuned_judges import current_certificates  # it loads pandas
 
@@ -75,7 +71,7 @@ def certificates_now(
     )
 
 
-def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
+def why_stale(connection: Connection, evaluation: Evaluation) -> str:
     """Return why the figures on human labels are stale, as a sentence; empty if they are not."""
     outcomes = {outcome.gate: outcome for outcome in outcomes_now(connection, evaluation)}
     unusable = outcomes["human_a_hh"].unusable
@@ -132,7 +128,7 @@ def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
 
 
 def gates_json(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+    connection: Connection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
 ) -> list[dict[str, object]]:
     """Return the outcome of each gate with its next step, in the types of JSON."""
     steps = gate_steps(connection, evaluation, outcomes)
@@ -149,7 +145,7 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     return [plain_row(row) for row in rows]
 
 
-def _reading(database: Path, data: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+def _reading(database: Path, data: Path) -> AbstractContextManager[Connection]:
     return connect(database, folder=data, wait_seconds=WAIT_SECONDS, is_reading=True)
 
 
@@ -243,7 +239,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
 
 
 def _print_measured(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     outcomes: tuple[GateOutcome, ...],
     *,
     stale: str,
@@ -269,9 +265,7 @@ def _print_measured(
         click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
 
 
-def print_certificates(
-    rows: Sequence[Mapping[str, Any]], connection: duckdb.DuckDBPyConnection
-) -> None:
+def print_certificates(rows: Sequence[Mapping[str, Any]], connection: Connection) -> None:
     """Print the verdicts of held-out tests, their reasons, and why others were not evaluated."""
     if rows:
         print_table(certificates_table(rows))
@@ -306,7 +300,7 @@ def _until_the_reader_ends() -> Iterator[None]:
         discard_output(sys.stdout)
 
 
-def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:
+def _figures(connection: Connection) -> dict[str, list[dict[str, object]]]:
     measured = measured_agreement(connection)
     figures: dict[str, Sequence[FigureRecord]] = {
         HumanFigures.table: measured["human"],

@@ -14,7 +14,7 @@ from eval_assets.cli.options import data_option, database_option, question_of, r
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import duckdb
+    from duckdb import DuckDBPyConnection as Connection
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
@@ -67,7 +67,7 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
 
 
 def _draft(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     question: RubricQuestion,
     *,

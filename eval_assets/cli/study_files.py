@@ -26,7 +26,7 @@ from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 
 if TYPE_CHECKING:
-    import duckdb
+    from duckdb import DuckDBPyConnection as Connection
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _versions(paths: Iterable[Path | None]) -> list[tuple[int, ...] | None]:
     return [(of.st_ino, of.st_size, of.st_mtime_ns) if of else None for of in status]
 
 
-def stored_wordings(connection: "duckdb.DuckDBPyConnection") -> list[RubricWording]:
+def stored_wordings(connection: "Connection") -> list[RubricWording]:
     """Return the versions of the questions in the order in which they came into use."""
     from eval_assets.store.schema import read_rows
 

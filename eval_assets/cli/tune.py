@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import duckdb
+    from duckdb import DuckDBPyConnection as Connection
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.power import Plan
@@ -203,7 +203,7 @@ def _show(
     return DONE
 
 
-def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> Sequence[str]:
+def _open_questions(connection: Connection, evaluation: Evaluation) -> Sequence[str]:
     """Return the questions that may be tuned on; print the closed gates if there are none."""
     from eval_assets.agreement.gates.decision import tunable_questions
     from eval_assets.readers.evaluation.input_files import source_fingerprints

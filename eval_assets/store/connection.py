@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.errors import DamagedError, StoreError
 from eval_assets.store.database_file import is_writable
@@ -75,7 +76,7 @@ class _Session:
     """
 
     depth: int = 0
-    files: dict[Path, duckdb.DuckDBPyConnection] = field(default_factory=dict)
+    files: dict[Path, Connection] = field(default_factory=dict)
     owners: dict[Path, Path | None] = field(default_factory=dict)
     n_uses: Counter[Path] = field(default_factory=Counter)
     n_openings: int = 0
@@ -139,7 +140,7 @@ def connect(
     folder: Path | None = None,
     wait_seconds: float = 600.0,
     is_reading: bool = False,
-) -> Iterator[duckdb.DuckDBPyConnection]:
+) -> Iterator[Connection]:
     """Open the database, waiting while another process holds it, and release it at the end.
 
     Args:
@@ -181,7 +182,7 @@ def connect(
 
 def _acquire(
     path: Path, owner: Path | None, *, wait_seconds: float, is_read_only: bool
-) -> duckdb.DuckDBPyConnection:
+) -> Connection:
     """Return a separate connection for one use of a file."""
     with _session.lock:
         if path in _session.files:
@@ -205,14 +206,14 @@ def _acquire(
         return _cursor(connection)
 
 
-def _cursor(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+def _cursor(connection: Connection) -> Connection:
     cursor = connection.cursor()
     cursor.execute(_SETTINGS)
     return cursor
 
 
 @contextmanager
-def connect_in_memory(tables: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def connect_in_memory(tables: str | None = None) -> Iterator[Connection]:
     """Open a database in memory with these tables, or empty ones of schema.sql."""
     with duckdb.connect() as connection:
         connection.execute(schema() if tables is None else tables)
@@ -220,7 +221,7 @@ def connect_in_memory(tables: str | None = None) -> Iterator[duckdb.DuckDBPyConn
 
 
 @contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def transaction(connection: Connection) -> Iterator[None]:
     """Commit all changes inside at once, or none of them."""
     connection.begin()
     try:
@@ -237,7 +238,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _patiently(path: Path, *, wait_seconds: float, is_read_only: bool) -> duckdb.DuckDBPyConnection:
+def _patiently(path: Path, *, wait_seconds: float, is_read_only: bool) -> Connection:
     started = time.monotonic()
     logged_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
@@ -262,7 +263,7 @@ def _patiently(path: Path, *, wait_seconds: float, is_read_only: bool) -> duckdb
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _open(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
+def _open(path: Path, *, is_read_only: bool) -> Connection:
     """Open a DuckDB file; make it, with its folder, if it does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect(
@@ -282,9 +283,7 @@ def _open(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _prepare(
-    connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None, *, is_read_only: bool
-) -> None:
+def _prepare(connection: Connection, path: Path, owner: Path | None, *, is_read_only: bool) -> None:
     """Create the tables of a new database or an older schema; refuse a newer schema."""
     row: tuple[Any, ...] = ()
     with suppress(duckdb.CatalogException):  # a new file has no tables
@@ -306,7 +305,7 @@ def _prepare(
         _belong_to(connection, path, owner)
 
 
-def _make_tables(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> None:
+def _make_tables(connection: Connection, fingerprint: str) -> None:
     with transaction(connection):
         # Of another schema; the next run makes them again.
         names = connection.execute(
@@ -328,7 +327,7 @@ def _make_tables(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> Non
         connection.execute(f"INSERT INTO schema_version VALUES ({values})")  # noqa: S608 - quoted
 
 
-def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> None:
+def _belong_to(connection: Connection, path: Path, folder: Path) -> None:
     """Record the owner of a database; raise StoreError if it is another folder's.
 
     A file in the folder is the folder's own, also after the folder was moved or copied.

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.figures import RaterKind
 from eval_assets.store.connection import n_openings
@@ -11,7 +11,7 @@ from eval_assets.store.long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
 from eval_assets.store.schema import content_fingerprint, count_rows
 
 
-def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, str]:
+def rating_versions(connection: Connection) -> dict[RaterKind, str]:
     """Return a fingerprint of the stored ratings of each kind, with their scales.
 
     It does not depend on the order of rows, and covers everything that decides agreement: each
@@ -34,7 +34,7 @@ def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, st
 _known_versions: dict[tuple[str, ...], str] = {}
 
 
-def combined_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
+def combined_fingerprint(connection: Connection) -> str:
     """Return the `content_fingerprint` of `combined_scores` from those of the tables behind it."""
     tables = {**_DECIDING_OF_ALL, **_DECIDING["human"], **_DECIDING["judge"]}
     tables["question_limits"] = _LIMIT_COLUMNS
@@ -42,9 +42,7 @@ def combined_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
     return f"{count_rows(connection, 'combined_scores')}-{parts}"
 
 
-def _fingerprints(
-    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, tuple[str, ...]]
-) -> list[str]:
+def _fingerprints(connection: Connection, tables: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Return the fingerprint of each table, which is taken once of each import."""
     # with parameters DuckDB would import pandas
     rows = connection.execute(
@@ -97,7 +95,7 @@ _LIMIT_COLUMNS = ("question_id", "column_name", "value")
 """Columns that data versions depend on, by table."""
 
 
-def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
+def _data_version(connection: Connection, kind: RaterKind) -> str:
     """Compute the data version of one kind; see `rating_versions`."""
     ratings = RATINGS_SQL[kind]
     of_unit = "response_id, question_id, rater_id, value"

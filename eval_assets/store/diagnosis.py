@@ -2,8 +2,8 @@
 
 import math
 
-import duckdb
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.diagnosis import Diagnosis, DisputedResponse, RaterUse, lowest_values
 from eval_assets.config.rubric import RubricQuestion
@@ -67,7 +67,7 @@ _DISPUTED = """
 """
 
 
-def diagnosis(connection: duckdb.DuckDBPyConnection, question: RubricQuestion) -> Diagnosis:
+def diagnosis(connection: Connection, question: RubricQuestion) -> Diagnosis:
     """Return what the stored labels show about disagreement on a question."""
     lowest = lowest_values(question)
     parameters = {"question": question.id, "lowest": lowest}

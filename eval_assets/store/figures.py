@@ -13,8 +13,8 @@ from eval_assets.wording import or_nan
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    import duckdb
     import pandas as pd
+    from duckdb import DuckDBPyConnection as Connection
 
 Record = TypeVar("Record", bound=FigureRecord)
 
@@ -66,9 +66,7 @@ def _n_field(record: type[FigureRecord]) -> str:
     return next(name for name in _N if name in names)
 
 
-def replace_figures(
-    connection: duckdb.DuckDBPyConnection, record: type[Record], rows: Sequence[Record]
-) -> None:
+def replace_figures(connection: Connection, record: type[Record], rows: Sequence[Record]) -> None:
     """Replace all figures of a record type. Call it within a transaction."""
     import pandas as pd
 
@@ -81,7 +79,7 @@ def replace_figures(
     connection.execute("INSERT INTO figure_fingerprints VALUES (?, ?)", [record.table, fingerprint])
 
 
-def is_as_measured(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> bool:
+def is_as_measured(connection: Connection, record: type[FigureRecord]) -> bool:
     """Return whether the figures of a record type are those that were stored when measured.
 
     It notices edits of the database, and does not withstand an edit of the fingerprint too.
@@ -93,7 +91,7 @@ def is_as_measured(connection: duckdb.DuckDBPyConnection, record: type[FigureRec
     return fingerprints == [(_fingerprint(connection, record),)]
 
 
-def _fingerprint(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> str:
+def _fingerprint(connection: Connection, record: type[FigureRecord]) -> str:
     """Return the SHA-256 of the figures overall and by question."""
     rows = connection.execute(
         f"""SELECT * FROM figures
@@ -104,7 +102,7 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, record: type[FigureRecor
 
 
 def replace_figure_frame(
-    connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], rows: pd.DataFrame
+    connection: Connection, record: type[FigureRecord], rows: pd.DataFrame
 ) -> None:
     """Replace all figures of a record type by the rows of a frame with the columns of its view."""
     connection.execute("DELETE FROM figures WHERE table_name = ?", [record.table])
@@ -112,7 +110,7 @@ def replace_figure_frame(
 
 
 def append_figure_frame(
-    connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], rows: pd.DataFrame
+    connection: Connection, record: type[FigureRecord], rows: pd.DataFrame
 ) -> None:
     """Add the rows of a frame with columns of the view of a record type."""
     if not rows.empty:
@@ -120,7 +118,7 @@ def append_figure_frame(
 
 
 def replace_figures_by_query(
-    connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], query: str
+    connection: Connection, record: type[FigureRecord], query: str
 ) -> None:
     """Replace all figures of a record type by the rows of a query with the columns of its view."""
     connection.execute("DELETE FROM figures WHERE table_name = ?", [record.table])
@@ -130,7 +128,7 @@ def replace_figures_by_query(
 
 
 def _insert(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     record: type[FigureRecord],
     source: str,
     columns: Collection[str],
@@ -174,7 +172,7 @@ def _insert(
 
 
 def read_figures(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     record: type[Record],
     *,
     subjects: Collection[str] | None = None,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.gates.decision import GateOutcome, run_again
 from eval_assets.agreement.gates.evidence import (
@@ -36,7 +36,7 @@ _EVIDENCE = {"human_labels", "judge_scores", "responses"}
 
 
 def stored_gate_outcomes(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     *,
     sources: Mapping[str, str],
@@ -59,7 +59,7 @@ def stored_gate_outcomes(
 
 
 def why_judges_are_stale(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
+    connection: Connection, evaluation: Evaluation, *, sources: Mapping[str, str]
 ) -> str:
     """Return why the figures of judges beside people are older than the data; empty if not."""
     [(version,)] = connection.execute(
@@ -75,7 +75,7 @@ def why_judges_are_stale(
 
 
 def why_certificates_are_stale(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
+    connection: Connection, evaluation: Evaluation, *, sources: Mapping[str, str]
 ) -> str:
     """Return which inputs of certificates changed, and the remedy; empty if none did.
 
@@ -105,7 +105,7 @@ def why_certificates_are_stale(
 
 
 def unread_scores(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, sources: Mapping[str, str]
+    connection: Connection, evaluation: Evaluation, sources: Mapping[str, str]
 ) -> str:
     """Return why judges cannot be tuned on the stored scores; empty if they can.
 
@@ -118,7 +118,7 @@ def unread_scores(
 
 
 def _decide_as_stored(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, sources: Mapping[str, str]
+    connection: Connection, evaluation: Evaluation, sources: Mapping[str, str]
 ) -> bool:
     """Return whether gates are closed for the same questions as in the last run."""
     outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
@@ -129,7 +129,7 @@ def _decide_as_stored(
     return set(verdicts) == {tuple(row[name] for name in names) for row in _verdict_rows(outcomes)}
 
 
-def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreement:
+def measured_agreement(connection: Connection) -> MeasuredAgreement:
     """Return stored agreement of humans and of judges, overall and by question."""
     subjects = ("overall", "question")
     return {
@@ -138,7 +138,7 @@ def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreeme
     }
 
 
-def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...]:
+def stored_findings(connection: Connection) -> tuple[Finding, ...]:
     """Return the stored remarks on the labels, among them what stands out in a rater's."""
     rows = connection.execute(
         """
@@ -152,9 +152,7 @@ def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...
     return tuple(Finding(*row) for row in rows)
 
 
-def write_gate_verdicts(
-    connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
-) -> None:
+def write_gate_verdicts(connection: Connection, outcomes: Iterable[GateOutcome]) -> None:
     """Replace `gate_verdicts` by the verdicts of all gates that apply, in a transaction.
 
     A row of a question is closed if the gate leaves that question out of tuning. While a gate is

@@ -7,6 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.errors import StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from eval_assets.config.rubric import RubricQuestion
 
 
-def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
+def write_rubric(connection: Connection, rubric: Iterable[RubricQuestion]) -> None:
     """Replace the rubric questions, and their limits to some responses."""
     import pandas as pd
 
@@ -59,17 +60,13 @@ def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQ
     replace_rows(connection, "rubric_questions", pd.DataFrame(rows))
 
 
-def are_stored_questions(
-    connection: duckdb.DuckDBPyConnection, declared: Iterable[RubricQuestion]
-) -> bool:
+def are_stored_questions(connection: Connection, declared: Iterable[RubricQuestion]) -> bool:
     """Return whether the stored questions have the wording that is declared."""
     rows = connection.execute("SELECT question_id, question, guidelines FROM rubric_questions")
     return set(rows.fetchall()) == {(q.id, q.question, q.guidelines) for q in declared}
 
 
-def are_stored_scales(
-    connection: duckdb.DuckDBPyConnection, declared: Iterable[RubricQuestion]
-) -> bool:
+def are_stored_scales(connection: Connection, declared: Iterable[RubricQuestion]) -> bool:
     """Return whether the stored questions are those declared, on their scales."""
     rows = connection.execute(
         "SELECT question_id, scale_min, scale_max, scale_values FROM rubric_questions"
@@ -78,7 +75,7 @@ def are_stored_scales(
     return scales == {(q.id, q.scale.low, q.scale.high, q.scale.values) for q in declared}
 
 
-def write_currency(connection: duckdb.DuckDBPyConnection, currency: Currency) -> None:
+def write_currency(connection: Connection, currency: Currency) -> None:
     """Replace the currency of costs."""
     import pandas as pd
 
@@ -87,7 +84,7 @@ def write_currency(connection: duckdb.DuckDBPyConnection, currency: Currency) ->
 
 
 def write_labels(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     labels: pd.DataFrame,
     *,
     earlier: pd.DataFrame | None = None,
@@ -117,7 +114,7 @@ def write_labels(
     replace_rows(connection, "unrated_labels", unrated[["response_id", "question_id", "rater_id"]])
 
 
-def n_changed_labels(connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame) -> int:
+def n_changed_labels(connection: Connection, labels: pd.DataFrame) -> int:
     """Return the number of stored labels whose value will change."""
     if labels.empty or not count_rows(connection, "human_labels"):
         return 0
@@ -130,7 +127,7 @@ def n_changed_labels(connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame
 
 
 def labels_by_version(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
 ) -> dict[str, dict[str, list[tuple[str, str, int]]]]:
     """Return stored labels by question and fingerprint of its wording: response, rater, round."""
     rows = connection.execute(
@@ -155,7 +152,7 @@ def labels_by_version(
     return labels
 
 
-def read_generated_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def read_generated_responses(connection: Connection) -> pd.DataFrame:
     """Return generated responses in `RESPONSE_COLUMNS`, without failed ones."""
     rows = connection.execute(
         """
@@ -174,7 +171,7 @@ def as_read(responses: pd.DataFrame) -> pd.DataFrame:
     return responses.astype(object).where(responses.notna(), None).assign(turn_index=turns)
 
 
-def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def labels_by_file(connection: Connection) -> dict[str, int]:
     """Return the number of stored labels of each label file."""
     rows = connection.execute(
         r"""SELECT regexp_replace(source, ':([^:]+!)?\d+$', '') AS file, count(*) FROM human_labels
@@ -183,7 +180,7 @@ def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return {str(file): int(n) for file, n in rows}
 
 
-def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def rejected_labels(connection: Connection) -> pd.DataFrame:
     """Return the numbers of rejected labels, most first: rater_id, question_id, n."""
     return connection.execute(
         """SELECT rater_id, question_id, count(DISTINCT (file, sheet, line, "column")) AS n
@@ -191,9 +188,7 @@ def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def response_keys(
-    connection: duckdb.DuckDBPyConnection, *, further: Sequence[str] = ()
-) -> pd.DataFrame:
+def response_keys(connection: Connection, *, further: Sequence[str] = ()) -> pd.DataFrame:
     """Return the columns by which labels and scores name a response; turns are Int64."""
     key_columns = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
     relation = connection.table("responses")
@@ -208,7 +203,7 @@ def response_keys(
     return as_read(relation.select(*selected).order("response_id").df())
 
 
-def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
+def import_fingerprint(connection: Connection, table: str) -> str | None:
     """Return the fingerprint of the sources of `table`; None if nothing was imported."""
     rows = connection.execute(
         "SELECT fingerprint FROM imports WHERE table_name = ?", [table]
@@ -220,7 +215,7 @@ TABLE_OF_ASSET = {"model_responses": "responses"}
 """Tables that are not called like their assets."""
 
 
-def check_imported(connection: duckdb.DuckDBPyConnection, asset: str, folder: Path) -> None:
+def check_imported(connection: Connection, asset: str, folder: Path) -> None:
     """Raise StoreError if an asset of a file was never materialized.
 
     Raises:
@@ -231,14 +226,12 @@ def check_imported(connection: duckdb.DuckDBPyConnection, asset: str, folder: Pa
         raise StoreError(f"{asset}: not materialized yet. {remedy}")
 
 
-def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:
+def is_imported(connection: Connection, table: str, *, fingerprint: str) -> bool:
     """Return whether `table` was made from files and settings of this `fingerprint`."""
     return import_fingerprint(connection, table) == fingerprint
 
 
-def record_import(
-    connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str, sources: str
-) -> None:
+def record_import(connection: Connection, table: str, *, fingerprint: str, sources: str) -> None:
     """Record the fingerprints of the sources of `table`: of all of them, and of the files alone."""
     connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
     connection.execute(
@@ -247,9 +240,7 @@ def record_import(
     )
 
 
-def changed_tables(
-    connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]
-) -> tuple[str, ...]:
+def changed_tables(connection: Connection, sources: Mapping[str, str]) -> tuple[str, ...]:
     """Return the tables whose files have changed."""
     rows = connection.execute("SELECT table_name, sources FROM imports ORDER BY ALL").fetchall()
     return tuple(
@@ -259,7 +250,7 @@ def changed_tables(
     )
 
 
-def response_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def response_counts(connection: Connection) -> dict[str, int]:
     """Return what the table of responses holds, by name."""
     query = """SELECT count(DISTINCT model_name) AS n_models,
                       (SELECT count(*) FROM generated_responses) AS n_generated,
@@ -268,7 +259,7 @@ def response_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return rows_of(connection.execute(query))[0]
 
 
-def label_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def label_counts(connection: Connection) -> dict[str, int]:
     """Return what the tables of human labels hold, by name."""
     query = """SELECT count(DISTINCT rater_id) AS n_raters,
                       count(DISTINCT response_id) AS n_responses,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.judge_comparison import (
@@ -23,7 +23,7 @@ from eval_assets.verdicts import Verdict
 
 def with_tests(
     assessment: Assessment,
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     certificates: Sequence[Mapping[str, Any]],
 ) -> Assessment:
     """Return the assessment with what held-out tests say, or would say of untested judges."""

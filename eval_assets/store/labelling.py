@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import duckdb
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.frame_columns import RESPONSE_COLUMNS
@@ -17,9 +17,7 @@ _COLUMNS = ["response_id", "question_id", "value", "source", "excluded", "reason
 _COLUMNS += ["decided_at", "own_rating", "ratings", "is_override"]
 
 
-def write_adjudicated_labels(
-    connection: duckdb.DuckDBPyConnection, decisions: Iterable[Mapping[str, Any]]
-) -> int:
+def write_adjudicated_labels(connection: Connection, decisions: Iterable[Mapping[str, Any]]) -> int:
     """Replace the settled labels; return the number of those whose response is not stored."""
     rows = pd.DataFrame(list(decisions), columns=_COLUMNS)
     typed = {"value": float, "own_rating": float, "excluded": bool, "is_override": bool}
@@ -31,7 +29,7 @@ def write_adjudicated_labels(
     return int(n_unknown)
 
 
-def write_label_history(connection: duckdb.DuckDBPyConnection, answers: pd.DataFrame) -> None:
+def write_label_history(connection: Connection, answers: pd.DataFrame) -> None:
     """Replace the history: answers in sessions that do not count, and ratings of earlier rounds."""
     replace_rows(connection, "label_history", answers)
     connection.execute("""
@@ -131,7 +129,7 @@ _FEWEST_SHARED = 10
 
 
 def measured_quality(
-    connection: duckdb.DuckDBPyConnection, sources: Mapping[str, pd.DataFrame]
+    connection: Connection, sources: Mapping[str, pd.DataFrame]
 ) -> list[dict[str, Any]]:
     """Return the figures of each rater on each question, from the stored labels.
 
@@ -169,7 +167,7 @@ def quality_of_labels(
         return measured_quality(connection, sources)
 
 
-def stored_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def stored_responses(connection: Connection) -> pd.DataFrame:
     """Return all responses in `RESPONSE_COLUMNS`, given and generated."""
     rows = connection.execute("SELECT * FROM responses ORDER BY rowid").df()
     return as_read(rows)[list(RESPONSE_COLUMNS)]
@@ -198,7 +196,7 @@ ORDER BY value
 """
 
 
-def anchor_rows(connection: duckdb.DuckDBPyConnection, question_id: str) -> list[dict[str, Any]]:
+def anchor_rows(connection: Connection, question_id: str) -> list[dict[str, Any]]:
     """Return an example response for each value: a settled one, or else a unanimous one.
 
     Rows have value, response_id, response_text and source.

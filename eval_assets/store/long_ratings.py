@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, Literal
 
-import duckdb
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
@@ -89,7 +89,7 @@ RATINGS_SQL: dict[RatingSource, str] = {
 
 
 def long_ratings(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     kind: RatingSource,
     question_ids: Iterable[str],
     *,
@@ -103,7 +103,7 @@ def long_ratings(
 
 
 def ratings_from(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     source: str,
     question_ids: Iterable[str],
     *,
@@ -143,7 +143,7 @@ def ratings_from(
     }
 
 
-def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int32]:
+def group_codes(connection: Connection) -> NDArray[np.int32]:
     """Return the response group of each unit index, numbered from 0."""
     rows = connection.execute(
         """SELECT (dense_rank() OVER (ORDER BY group_id) - 1)::INTEGER AS code
@@ -161,15 +161,13 @@ _EVERY_LABEL = """
 
 
 def ratings_by_round(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    connection: Connection, evaluation: Evaluation
 ) -> dict[str, dict[int, LongRatings]]:
     """Return the ratings of each round, by question: of those rated in several rounds."""
     return _ratings_by(connection, evaluation, "round")
 
 
-def reworded_ratings(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> RewordedRatings:
+def reworded_ratings(connection: Connection, evaluation: Evaluation) -> RewordedRatings:
     """Return the ratings under each version of the questions that have several."""
     versions = _ratings_by(connection, evaluation, "rubric_version")
     if not versions:
@@ -193,7 +191,7 @@ def reworded_ratings(
 
 
 def _ratings_by(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     column: Literal["round", "rubric_version"],
 ) -> dict[str, dict[int, LongRatings]]:

@@ -26,8 +26,8 @@ from eval_assets.store.summaries import count_disagreements
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import duckdb
     import pandas as pd
+    from duckdb import DuckDBPyConnection as Connection
     from numpy.typing import NDArray
 
     from eval_assets.agreement.slices import Coded
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from eval_assets.figures import RaterKind
 
 
-def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanRatings:
+def human_ratings(connection: Connection, evaluation: Evaluation) -> HumanRatings:
     """Return everything that agreement between humans is measured on.
 
     Raises:
@@ -60,7 +60,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
 
 
 def ratings_by_kind(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    connection: Connection, evaluation: Evaluation
 ) -> dict[RaterKind, dict[str, LongRatings]]:
     """Return human ratings and judges' scores by question.
 
@@ -76,7 +76,7 @@ def ratings_by_kind(
     }
 
 
-def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:
+def judge_ratings(connection: Connection, evaluation: Evaluation) -> JudgeRatings:
     """Return everything that agreement between judges is measured on.
 
     Raises:
@@ -106,7 +106,7 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
 
 
 def scores_of_responses(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     source: RatingSource = "judge",
 ) -> dict[str, LongRatings]:
@@ -117,7 +117,7 @@ def scores_of_responses(
 
 
 def scored_conversations(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    connection: Connection, evaluation: Evaluation
 ) -> dict[str, tuple[LongRatings, LongRatings]]:
     """Return mean human ratings and judges' scores of conversations, by question.
 
@@ -135,7 +135,7 @@ def scored_conversations(
     return {name: (people[name], judges[name]) for name in names}
 
 
-def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def responses_in_order(connection: Connection) -> pd.DataFrame:
     """Return id, prompt and group of each unit index; prompts and groups are numbered from 0."""
     return connection.execute(
         """SELECT response_id, dense_rank() OVER (ORDER BY prompt_id) - 1 AS prompt,
@@ -144,7 +144,7 @@ def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def response_group_ids(connection: duckdb.DuckDBPyConnection) -> list[str]:
+def response_group_ids(connection: Connection) -> list[str]:
     """Return the response group of each unit index."""
     rows = connection.execute(
         "SELECT group_id FROM response_groups ORDER BY response_id"
@@ -152,7 +152,7 @@ def response_group_ids(connection: duckdb.DuckDBPyConnection) -> list[str]:
     return [str(group_id) for (group_id,) in rows]
 
 
-def response_texts(connection: duckdb.DuckDBPyConnection, unit: int) -> tuple[str, str, str]:
+def response_texts(connection: Connection, unit: int) -> tuple[str, str, str]:
     """Return id, prompt and text of the response of a unit index."""
     [(response_id, prompt, text)] = connection.execute(
         """SELECT response_id, coalesce(prompt_text, ''), coalesce(response_text, '')
@@ -162,7 +162,7 @@ def response_texts(connection: duckdb.DuckDBPyConnection, unit: int) -> tuple[st
     return str(response_id), str(prompt), str(text)
 
 
-def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
+def slices_in_order(connection: Connection) -> dict[str, Coded]:
     """Return every slice: a code for each unit index, -1 for no value, and the codes' meaning.
 
     Two of them always exist: `model_name` and `prompt_id`.
@@ -190,9 +190,7 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
     return dict(slices)
 
 
-def bias_attributes(
-    connection: duckdb.DuckDBPyConnection, names: Collection[str]
-) -> dict[str, Coded]:
+def bias_attributes(connection: Connection, names: Collection[str]) -> dict[str, Coded]:
     """Return the attributes by which judges may be biased, coded as `slices_in_order` does.
 
     They are the system, terciles of the response's length, the turn, the difficulty and the named
@@ -218,7 +216,7 @@ def bias_attributes(
     return {**attributes, **{name: slices[name] for name in selection}}
 
 
-def repeated_ratings(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def repeated_ratings(connection: Connection) -> pd.DataFrame:
     """Return ratings that were given more than once: of copies of a text, and runs of a judge."""
     return connection.execute(
         f"""
@@ -248,7 +246,7 @@ def repeated_ratings(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def count_excluded(connection: duckdb.DuckDBPyConnection) -> int:
+def count_excluded(connection: Connection) -> int:
     """Return the number of rated units that were left out as ambiguous."""
     [[n]] = connection.execute(
         """SELECT count(*) FROM adjudicated_labels
@@ -258,7 +256,7 @@ def count_excluded(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def ratings_of_people(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, source: RatingSource
+    connection: Connection, evaluation: Evaluation, source: RatingSource
 ) -> dict[str, LongRatings]:
     """Return ratings by humans, or the reference values of judges, by question.
 
@@ -281,7 +279,7 @@ def ratings_of_people(
     return ratings
 
 
-def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
+def judged_units(connection: Connection) -> JudgedUnits:
     """Return every unit that judges are asked about, with the stored scores.
 
     Without a second judge there are no pairs, and no units are returned.
@@ -329,7 +327,7 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
 
 
 def write_pair_measures(
-    connection: duckdb.DuckDBPyConnection, *, prompts: pd.DataFrame, disagreements: pd.DataFrame
+    connection: Connection, *, prompts: pd.DataFrame, disagreements: pd.DataFrame
 ) -> None:
     """Replace the measures of pairs of judges."""
     replace_rows(connection, "prompt_judgements", prompts)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.schema import read_rows, rows_of
@@ -46,7 +46,7 @@ _QUERIES = {
 
 
 def read_report_tables(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
     """Return the rows of the report's tables."""
     tables: dict[str, Sequence[Mapping[str, Any]]] = {

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    import duckdb
     import pandas as pd
     from _typeshed import DataclassInstance
+    from duckdb import DuckDBPyConnection as Connection
 
 
 _LARGEST_INTEGER = 2**31 - 1
 
 
-def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.DataFrame) -> None:
+def replace_rows(connection: Connection, table: str, rows: pd.DataFrame) -> None:
     """Replace all rows of `table`; columns are matched by name, NaN is NULL.
 
     Call it within a transaction: until that commits, the previous rows stand.
@@ -32,7 +32,7 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Dat
     insert_rows(connection, table, rows)
 
 
-def define_ground_truth(connection: duckdb.DuckDBPyConnection) -> None:
+def define_ground_truth(connection: Connection) -> None:
     """Let `ground_truth` show ids of documents as whole numbers where all are."""
     [(is_whole, largest)] = connection.execute(
         """SELECT bool_and(coalesce(TRY_CAST(doc AS BIGINT)::VARCHAR = doc, false)),
@@ -47,13 +47,13 @@ def define_ground_truth(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"CREATE OR REPLACE VIEW ground_truth AS {shown}")
 
 
-def empty_table(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+def empty_table(connection: Connection, table: str) -> None:
     """Delete all rows of `table`."""
     connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - names of our own schema
 
 
 def insert_rows(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     table: str,
     rows: pd.DataFrame,
     *,
@@ -73,7 +73,7 @@ def insert_rows(
 
 
 def replace_records(
-    connection: duckdb.DuckDBPyConnection, table: str, records: Sequence[DataclassInstance]
+    connection: Connection, table: str, records: Sequence[DataclassInstance]
 ) -> None:
     """Replace all rows of `table` by dataclass instances whose fields are its columns."""
     import pandas as pd
@@ -81,41 +81,35 @@ def replace_records(
     replace_rows(connection, table, pd.DataFrame([asdict(record) for record in records]))
 
 
-def read_table(
-    connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str | None = None
-) -> pd.DataFrame:
+def read_table(connection: Connection, table: str, *, order_by: str | None = None) -> pd.DataFrame:
     """Return all rows of `table`; NULL numbers come as NaN."""
     return _all_of(connection, table, order_by).df()
 
 
 def read_rows(
-    connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str | None = None
+    connection: Connection, table: str, *, order_by: str | None = None
 ) -> list[dict[str, Any]]:
     """Return all rows of `table` by column; NULL is None."""
     return rows_of(_all_of(connection, table, order_by))
 
 
-def _all_of(
-    connection: duckdb.DuckDBPyConnection, table: str, order_by: str | None
-) -> duckdb.DuckDBPyConnection:
+def _all_of(connection: Connection, table: str, order_by: str | None) -> Connection:
     order = f"ORDER BY {order_by}" if order_by else ""
     return connection.execute(f'SELECT * FROM "{table}" {order}')  # noqa: S608 - our own names
 
 
-def rows_of(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def rows_of(result: Connection) -> list[dict[str, Any]]:
     """Return the rows of a query that was executed, by column; NULL is None."""
     names = [name for name, *_ in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+def count_rows(connection: Connection, table: str) -> int:
     """Return the number of rows of `table`."""
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
 
 
-def content_fingerprint(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]
-) -> str:
+def content_fingerprint(connection: Connection, table: str, columns: Iterable[str]) -> str:
     """Return the number of rows of `table`, a hyphen and a fingerprint of columns, in any order.
 
     Another version of DuckDB may return another one.
@@ -142,9 +136,7 @@ _UNLIKE_FORMULA = r"""if(
 """The text of a column as annotation sheets write it; see `neutralised`."""
 
 
-def copy_rows(
-    connection: duckdb.DuckDBPyConnection, table: str, path: Path, *, form: ExportFormat
-) -> None:
+def copy_rows(connection: Connection, table: str, path: Path, *, form: ExportFormat) -> None:
     """Write all rows of a table to a file, also if it is temporary.
 
     In CSV, texts that a spreadsheet program would take for a formula begin with an apostrophe.
@@ -166,7 +158,7 @@ class TableColumn:
     comment: str | None
 
 
-def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[TableColumn]:
+def columns_of(connection: Connection, table: str) -> list[TableColumn]:
     """Return the columns of `table`, in order."""
     comments = _column_comments()
     rows = connection.execute(f'DESCRIBE "{table}"').fetchall()

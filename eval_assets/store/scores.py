@@ -16,15 +16,13 @@ from eval_assets.store.schema import empty_table, insert_rows, rows_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    import duckdb
     import pandas as pd
+    from duckdb import DuckDBPyConnection as Connection
 
     from eval_assets.config.evaluation import Evaluation
 
 
-def write_judge_scores(
-    connection: duckdb.DuckDBPyConnection, scores: Iterable[pd.DataFrame]
-) -> None:
+def write_judge_scores(connection: Connection, scores: Iterable[pd.DataFrame]) -> None:
     """Replace all scores of judges; call it within a transaction."""
     empty_table(connection, "judge_scores")
     empty_table(connection, "stand_in_scores")
@@ -33,7 +31,7 @@ def write_judge_scores(
 
 
 def next_units(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     *,
     after: tuple[str, str] | None = None,
     n: int,
@@ -77,13 +75,13 @@ def next_units(
     ).fetchall()
 
 
-def ids_in_order(connection: duckdb.DuckDBPyConnection) -> list[str]:
+def ids_in_order(connection: Connection) -> list[str]:
     """Return the ids of the responses in the order of their files."""
     rows = connection.execute("SELECT response_id FROM responses ORDER BY rowid").fetchall()
     return [response_id for (response_id,) in rows]
 
 
-def response_columns(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+def response_columns(connection: Connection) -> frozenset[str]:
     """Return the columns that responses have, attributes included; none without responses."""
     rows = connection.execute(
         """
@@ -96,7 +94,7 @@ def response_columns(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
 
 
 def column_values(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     columns: Sequence[str],
     *,
     of: Collection[str] | None = None,
@@ -122,7 +120,7 @@ def column_values(
 
 
 def earlier_turns(
-    connection: duckdb.DuckDBPyConnection, *, of: Collection[str] | None = None
+    connection: Connection, *, of: Collection[str] | None = None
 ) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the turns before each response that has any: prompt and response of each.
 
@@ -139,7 +137,7 @@ def earlier_turns(
     }
 
 
-def are_stored_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> bool:
+def are_stored_judges(connection: Connection, declared: Iterable[Judge]) -> bool:
     """Return whether the stored scores belong to the judges as they are declared."""
     judges_of_scores = connection.execute(
         "SELECT judge_id, provider, model, version FROM judges"
@@ -151,7 +149,7 @@ def are_stored_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[
     }
 
 
-def check_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> None:
+def check_judges(connection: Connection, evaluation: Evaluation) -> None:
     """Raise StoreError if the stored scores belong to other judges than are declared.
 
     Raises:
@@ -165,9 +163,7 @@ def check_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) 
         )
 
 
-def judge_fingerprints(
-    connection: duckdb.DuckDBPyConnection, *, with_backups: bool = True
-) -> dict[str, str]:
+def judge_fingerprints(connection: Connection, *, with_backups: bool = True) -> dict[str, str]:
     """Return the fingerprint of each judge whose scores are stored, as it rates, by judge id."""
     rows = connection.execute(
         """SELECT judge_id, coalesce(version_hash, fingerprint) FROM judges
@@ -177,19 +173,19 @@ def judge_fingerprints(
     return {str(judge_id): str(fingerprint) for judge_id, fingerprint in rows}
 
 
-def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def declared_fingerprints(connection: Connection) -> dict[str, str]:
     """Return the fingerprint of each judge as it is declared, by judge id."""
     return dict(connection.execute("SELECT judge_id, fingerprint FROM judges").fetchall())
 
 
-def status_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def status_counts(connection: Connection) -> pd.DataFrame:
     """Return the number of units by judge and status: judge_id, status, n."""
     return connection.execute(
         "SELECT judge_id, status, count(*) AS n FROM judge_scores GROUP BY ALL ORDER BY ALL"
     ).df()
 
 
-def other_models(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], str]:
+def other_models(connection: Connection) -> dict[tuple[str, str], str]:
     """Return the models that answered in place of the requested one, by judge and request.
 
     A version of the requested model, such as `gpt-4o-2024-08-06` for `gpt-4o`, is no other model.
@@ -205,7 +201,7 @@ def other_models(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str],
     return {judge: ", ".join(models) for judge, models in model_names.items()}
 
 
-def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def score_coverage(connection: Connection) -> pd.DataFrame:
     """Return the coverage of each question by each judge's scores.
 
     Returns:
@@ -238,7 +234,7 @@ def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def judged_models(connection: duckdb.DuckDBPyConnection) -> list[str]:
+def judged_models(connection: Connection) -> list[str]:
     """Models whose responses are judged."""
     rows = connection.execute(
         "SELECT DISTINCT model_name FROM responses WHERE model_name IS NOT NULL ORDER BY 1"
@@ -246,7 +242,7 @@ def judged_models(connection: duckdb.DuckDBPyConnection) -> list[str]:
     return [str(model) for (model,) in rows]
 
 
-def versions_rated_as(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def versions_rated_as(connection: Connection) -> dict[str, str]:
     """Return the version that each judge rates as: the declared one unless another is pinned."""
     rows = connection.execute(
         """SELECT judge_id, coalesce(judges.version, max_by(v.version, created_at))
@@ -257,7 +253,7 @@ def versions_rated_as(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return dict(rows)
 
 
-def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def unevaluated_tests(connection: Connection) -> dict[str, str]:
     """Return the reason why a held-out test was not evaluated, by question.
 
     A reason that does not hold for all judges of a question names those that it holds for.
@@ -284,7 +280,7 @@ def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return dict(rows)
 
 
-def anchor_candidates(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def anchor_candidates(connection: Connection) -> pd.DataFrame:
     """Return all scores of single responses with their texts.
 
     Returns:
@@ -302,7 +298,7 @@ def anchor_candidates(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def current_drift(connection: duckdb.DuckDBPyConnection) -> list[dict[str, object]]:
+def current_drift(connection: Connection) -> list[dict[str, object]]:
     """Return the rows of `judge_drift` of the judges as they are now, in the order of rounds."""
     rows = connection.execute(
         """SELECT judge_drift.* FROM judge_drift JOIN judges USING (judge_id)

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-import duckdb
 import numpy as np
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 from numpy.typing import NDArray
 
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
@@ -30,7 +30,7 @@ from eval_assets.wording import counted
 
 
 def write_splits(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     question_ids: Collection[str],
     *,
     shares: SplitShares,
@@ -67,7 +67,7 @@ def write_splits(
 
 
 def write_held_out_units(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, ledger: SqlLedger | None
+    connection: Connection, evaluation: Evaluation, ledger: SqlLedger | None
 ) -> None:
     """Replace `held_out_units`: rated responses of tests that were not shown.
 
@@ -94,7 +94,7 @@ def write_held_out_units(
         )
 
 
-def why_not_held_out(connection: duckdb.DuckDBPyConnection, tuning: Tuning) -> str:
+def why_not_held_out(connection: Connection, tuning: Tuning) -> str:
     """Return why no test is held out, so that none can be evaluated; empty if one is."""
     if not tuning.holdout:
         return "tuning: {holdout: false} is declared"
@@ -110,7 +110,7 @@ def why_not_held_out(connection: duckdb.DuckDBPyConnection, tuning: Tuning) -> s
 
 
 def tuning_units(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     questions: Collection[RubricQuestion],
     *,
     shares: SplitShares,
@@ -172,7 +172,7 @@ def tuning_units(
     return units
 
 
-def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+def questions_where_people_agree(connection: Connection) -> frozenset[str]:
     """Return the questions that pass every gate on humans, of any severity."""
     verdicts = read_table(connection, "gate_verdicts")
     verdicts = verdicts[verdicts["gate"].isin(HUMAN_GATES)].dropna(subset="question_id")
@@ -180,9 +180,7 @@ def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> froze
     return frozenset(passes[passes].index)
 
 
-def _by_judge(
-    connection: duckdb.DuckDBPyConnection, values: LongRatings
-) -> dict[str, NDArray[np.float64]]:
+def _by_judge(connection: Connection, values: LongRatings) -> dict[str, NDArray[np.float64]]:
     """Return each judge's score of every response.
 
     All are NaN if it scored none, as one who scores conversations.
@@ -194,7 +192,7 @@ def _by_judge(
 
 
 def system_responses(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     questions: Collection[RubricQuestion],
     *,
     shares: SplitShares,
@@ -245,7 +243,7 @@ def system_responses(
 
 
 def costs_of_prompts(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
 ) -> dict[tuple[str, str], float | None]:
     """Return the cost of 1,000 scores in USD, by live judge and hash of its prompt.
 
@@ -260,7 +258,7 @@ def costs_of_prompts(
     return {(judge_id, prompt_hash): usd for judge_id, prompt_hash, usd in rows}
 
 
-def cost_of_requests(connection: duckdb.DuckDBPyConnection) -> dict[str, float | None]:
+def cost_of_requests(connection: Connection) -> dict[str, float | None]:
     """Return the cost of 1,000 requests to each live judge in USD; None if not known."""
     rows = connection.execute(
         """SELECT judge_id, if(count(*) = count(cost_usd), 1000 * avg(cost_usd), NULL)
@@ -269,7 +267,7 @@ def cost_of_requests(connection: duckdb.DuckDBPyConnection) -> dict[str, float |
     return dict(rows)
 
 
-def models_returned(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+def models_returned(connection: Connection) -> dict[str, tuple[str, ...]]:
     """Return the models named in the replies of each live judge."""
     rows = connection.execute(
         """SELECT judge_id, list_sort(list(DISTINCT model_returned)) FROM judge_calls

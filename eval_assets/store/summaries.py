@@ -11,15 +11,15 @@ from eval_assets.store.figures import replace_figures_by_query
 from eval_assets.store.schema import count_rows, empty_table, rows_of
 
 if TYPE_CHECKING:
-    import duckdb
     import pandas as pd
+    from duckdb import DuckDBPyConnection as Connection
 
 
 _PROMPT_LENGTH = 80
 """Characters of a prompt that identify it in a line."""
 
 
-def unreliable_results(connection: duckdb.DuckDBPyConnection) -> list[tuple[float, str, str]]:
+def unreliable_results(connection: Connection) -> list[tuple[float, str, str]]:
     """Return alpha, prompt and model of the responses on which judges are unreliable."""
     return connection.execute(
         """SELECT alpha, left(regexp_replace(coalesce(prompt_text, ''), '\\s+', ' ', 'g'), $n),
@@ -31,7 +31,7 @@ def unreliable_results(connection: duckdb.DuckDBPyConnection) -> list[tuple[floa
     ).fetchall()
 
 
-def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
+def write_score_summary(connection: Connection) -> None:
     """Replace `score_summary`: human and judge means by question, model and every slice column.
 
     Where a judge is certified for a part of the responses, `combined` is its score there and the
@@ -94,7 +94,7 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
+def write_judge_human_disagreements(connection: Connection) -> None:
     """Replace `judge_human_disagreements`: responses that humans rate high and a judge low, or not.
 
     A response is listed if score and mean human rating, or consensus, lie half the scale's width
@@ -211,7 +211,7 @@ _DISAGREEMENTS = """
 """
 
 
-def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
+def write_label_disagreements(connection: Connection) -> None:
     """Replace `label_disagreements` from the stored labels.
 
     A response is listed if its ratings span the whole scale, or if their population standard
@@ -223,13 +223,13 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"INSERT INTO label_disagreements {_DISAGREEMENTS}", _RULE)
 
 
-def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
+def worst_disagreements(connection: Connection, *, most: int) -> pd.DataFrame:
     """Return the worst rows of `label_disagreements`, without the single ratings."""
     query = "SELECT * EXCLUDE (ratings) FROM label_disagreements ORDER BY rowid LIMIT ?"
     return connection.execute(query, [most]).df()
 
 
-def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def count_disagreements(connection: Connection) -> dict[str, int]:
     """Return the number of responses with large disagreement, by question."""
     rows = connection.execute(
         "SELECT question_id, count(*) FROM label_disagreements WHERE reason <> ? GROUP BY ALL",
@@ -238,7 +238,7 @@ def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]
     return {str(question_id): int(n) for question_id, n in rows}
 
 
-def agreement_rows(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def agreement_rows(connection: Connection) -> list[dict[str, Any]]:
     """Return what `agreement_history` has of a run: a row over all, and one for each question."""
     rows = connection.execute(
         """SELECT human.scope, human.question_id, human.a_hh, human.alpha,
@@ -253,7 +253,7 @@ def agreement_rows(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]
     return rows_of(rows)
 
 
-def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def judge_agreement_objects(connection: Connection) -> list[dict[str, Any]]:
     """Return the agreement of judges on each response, by prompt and model.
 
     Returns:
@@ -289,7 +289,7 @@ def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[
     ]
 
 
-def withdraw_stand_in_scores(connection: duckdb.DuckDBPyConnection) -> None:
+def withdraw_stand_in_scores(connection: Connection) -> None:
     """Remove all scores of certified parts; call it within a transaction."""
     [[has_combined]] = connection.execute(
         "SELECT EXISTS (FROM score_summary WHERE rater_kind = 'combined')"
@@ -299,7 +299,7 @@ def withdraw_stand_in_scores(connection: duckdb.DuckDBPyConnection) -> None:
         write_score_summary(connection)
 
 
-def forget_parts(connection: duckdb.DuckDBPyConnection) -> None:
+def forget_parts(connection: Connection) -> None:
     """Remove the scores of certified parts, and the marks of who needs a person."""
     empty_table(connection, "stand_in_scores")
     connection.execute("UPDATE judge_scores SET needs_person = NULL WHERE needs_person IS NOT NULL")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
+from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.agreement.drift import moved_judges
 from eval_assets.agreement.gates.decision import tunable_questions
@@ -53,7 +53,7 @@ from eval_assets.verdicts import state_of_test
 
 
 def version_scores(
-    connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
+    connection: Connection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
 ) -> VersionScores:
     """Return the stored scores of all versions of all judges on the rated units."""
     scores = scores_by_prompt(connection.execute("FROM tuned_judge_scores").df(), units)
@@ -61,7 +61,7 @@ def version_scores(
 
 
 def current_judges(
-    connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
+    connection: Connection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
 ) -> list[TunedJudge]:
     """Return the versions that are tested now, with their scores of all rated units."""
     scores = version_scores(connection, ledger, units)
@@ -76,9 +76,7 @@ def current_judges(
     return [scores.judge(version, evaluations) for version in current]
 
 
-def background_of(
-    connection: duckdb.DuckDBPyConnection, question_id: str, tuning: Tuning
-) -> Background:
+def background_of(connection: Connection, question_id: str, tuning: Tuning) -> Background:
     """Return the content of a certificate on its question and judges, except the test."""
     biases = connection.execute(
         """SELECT judge_id, value, relative FROM judge_bias
@@ -105,7 +103,7 @@ def background_of(
     )
 
 
-def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, float]:
+def _lowered_minimums(connection: Connection) -> dict[GateName, float]:
     rows = connection.execute(
         "SELECT gate, minimum FROM gate_verdicts WHERE question_id IS NULL"
     ).fetchall()
@@ -129,7 +127,7 @@ class CheckedCertificates:
 
 
 def checked_certificates(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     ledger: SqlLedger,
     evaluation: Evaluation,
     *,
@@ -181,7 +179,7 @@ def checked_certificates(
 
 
 def current_certificates(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     evaluation: Evaluation,
     *,
     sources: Mapping[str, str],
@@ -256,7 +254,7 @@ def has_prompts(ledger: SqlLedger) -> bool:
     return any(version.prompt_text for version in JudgeLedger(ledger).versions())
 
 
-def rater_notes(connection: duckdb.DuckDBPyConnection, question_id: str) -> Notes:
+def rater_notes(connection: Connection, question_id: str) -> Notes:
     """Return notes of raters and reasons of adjudications on responses, for one question."""
     rows = connection.execute(
         f"SELECT response_id, source, text FROM ({_REMARKS_SQL}) WHERE question_id = $question",  # noqa: S608 - a constant of ours
@@ -268,7 +266,7 @@ def rater_notes(connection: duckdb.DuckDBPyConnection, question_id: str) -> Note
     return notes
 
 
-def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+def prompt_sources(connection: Connection) -> frozenset[str]:
     """Return the ids of everything that prompts are made from and that is not withdrawn.
 
     These are rated answers, raters' notes and the reasons of adjudications.
@@ -292,7 +290,7 @@ _REMARKS_SQL = """
 
 
 def write_stand_in_scores(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     parts: Sequence[CertifiedPart],
     rubric: Sequence[RubricQuestion],
 ) -> None:
@@ -323,7 +321,7 @@ def write_stand_in_scores(
     write_score_summary(connection)
 
 
-def covered_units(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
+def covered_units(connection: Connection) -> dict[str, frozenset[str]]:
     """Return the responses that a certified judge scores, by question with a certified part."""
     rows = connection.execute(
         """
@@ -334,7 +332,7 @@ def covered_units(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[
     return {str(question_id): frozenset(responses) for question_id, responses in rows}
 
 
-def units_of_fit_judges(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
+def units_of_fit_judges(connection: Connection) -> dict[str, frozenset[str]]:
     """Return the responses that a judge scored which is certified for all of them, by question.
 
     It counts if it rates as the certified version.
@@ -353,7 +351,7 @@ def units_of_fit_judges(connection: duckdb.DuckDBPyConnection) -> dict[str, froz
     return {str(question_id): frozenset(responses) for question_id, responses in rows}
 
 
-def units_with_every_score(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
+def units_with_every_score(connection: Connection) -> dict[str, frozenset[str]]:
     """Return the responses with a score of every judge that is asked about them, by question."""
     rows = connection.execute(
         """
@@ -369,7 +367,7 @@ def units_with_every_score(connection: duckdb.DuckDBPyConnection) -> dict[str, f
 
 
 def _rows(
-    connection: duckdb.DuckDBPyConnection, item: CertifiedPart, question: RubricQuestion
+    connection: Connection, item: CertifiedPart, question: RubricQuestion
 ) -> pd.DataFrame | None:
     """Return scores on a part; None if the judges' stored scores are of other prompts."""
     singles = [version for version in item.candidates if version.judge_id != JURY]
@@ -411,7 +409,7 @@ def _rows(
     return rows[rows["response_id"].isin(judge_rows.index)]
 
 
-def _rates_as(connection: duckdb.DuckDBPyConnection, version: JudgeVersion) -> bool:
+def _rates_as(connection: Connection, version: JudgeVersion) -> bool:
     rows = connection.execute(
         """
         SELECT coalesce(step, 'declared'), coalesce(prompt_hash, '')

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import duckdb
     import pandas as pd
+    from duckdb import DuckDBPyConnection as Connection
 
     from eval_assets.store.ledger.engine import SqlLedger
     from eval_assets.store.schema import ExportFormat
@@ -59,9 +59,7 @@ _LEDGER_TABLES: tuple[LedgerTable, ...] = (
 )
 
 
-def copy_ledger(
-    ledger: SqlLedger, connection: duckdb.DuckDBPyConnection, *tables: LedgerTable
-) -> None:
+def copy_ledger(ledger: SqlLedger, connection: Connection, *tables: LedgerTable) -> None:
     """Bring tables that mirror the ledger up to date; call it within a transaction.
 
     The tables are those that were written since they were copied; none for all. All are copied if
@@ -94,9 +92,7 @@ def copy_ledger(
             )
 
 
-def _copy_attempts(
-    ledger: SqlLedger, connection: duckdb.DuckDBPyConnection, fingerprint: str
-) -> None:
+def _copy_attempts(ledger: SqlLedger, connection: Connection, fingerprint: str) -> None:
     """Copy the attempts that are new; all of them if the copies are another ledger's."""
     with ledger.transaction() as source:
         of_ours = attempts.c.evaluation == ledger.evaluation
