@@ -40,10 +40,9 @@ from eval_assets.store.gates import (
 )
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
-from eval_assets.store.report_tables import read_report_tables
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import judged_models
-from eval_assets.store.summaries import agreement_rows
+from eval_assets.store.summaries import agreement_rows, read_report_tables
 from eval_assets.store.tuned_judges import current_certificates
 
 
