@@ -245,14 +245,14 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of all tests
     shares_deleted = _share(n_kept.sum() - n_kept, n_pairs.sum() - n_pairs)
     people, people_deleted = figure(between.sum(axis=0)), figures_without_each(between)
     mixture, own_deleted = figure(mixed.sum(axis=0)), figures_without_each(mixed)
-    is_perfect = bool(np.any(np.append(own_deleted, mixture) > 1 - _PERFECT))
     margins = margin * np.append(shares_deleted, share)
-    statistic = _shortfall(
-        np.append(people_deleted, people),
-        np.append(own_deleted, mixture),
-        margins,
-        is_perfect=is_perfect,
-    )
+    # The test statistic on all units and without each group, all on one scale.
+    people_figures = np.append(people_deleted, people)
+    mixture_figures = np.append(own_deleted, mixture)
+    is_perfect = bool(np.any(mixture_figures > 1 - _PERFECT))
+    statistic = mixture_figures - people_figures + margins
+    if not is_perfect:
+        statistic = np.log(1 - people_figures + margins) - np.log(1 - mixture_figures)
     return NonInferiority(
         people=Jackknife.of(people, people_deleted),
         judge=Jackknife.of(mixture, own_deleted),
@@ -270,11 +270,3 @@ def _share(part: npt.ArrayLike, total: npt.ArrayLike) -> Floats:
     whole = np.asarray(total, dtype=np.float64)
     shares: Floats = np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
     return shares
-
-
-def _shortfall(people: Floats, judge: Floats, margin: Floats, *, is_perfect: bool) -> Floats:
-    """Return the test statistic on all units and without each group, all on one scale."""
-    if is_perfect:
-        return judge - people + margin
-    statistic: Floats = np.log(1 - people + margin) - np.log(1 - judge)
-    return statistic

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.stats._interval_bounds import Evidence, MeanShare, degrees_of_freedom
-from eval_assets.stats._numbers import Floats, Mask, distinct_integers
+from eval_assets.stats._numbers import Floats, Integers, Mask
 from eval_assets.stats._units import sums_by_code
 from eval_assets.stats.intervals import Interval, less, require_confidence
+from eval_assets.stats.pair_sums import group_index
 
 Bounds = tuple[float, float]
 """Least and greatest label that there can be."""
@@ -221,14 +222,6 @@ def _power_tuning(label: Floats, predicted: Floats, further: Floats) -> float:
     return min(1.0, max(0.0, covariance / ((1 + len(label) / len(further)) * variance)))
 
 
-def _numbered(groups: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
-    """Return a number for each group, from 0 on."""
-    if np.issubdtype(groups.dtype, np.integer):
-        return distinct_integers(groups.astype(np.int64))[1]
-    _, numbers = np.unique(groups, return_inverse=True)
-    return np.asarray(numbers, dtype=np.intp)
-
-
 def _intervals(
     estimates: Sequence[_Estimate], *, confidence: float
 ) -> tuple[list[Interval], Floats]:
@@ -253,7 +246,7 @@ def _intervals(
 
 
 def _interval(
-    estimate: _Estimate, index: npt.NDArray[np.intp], *, squares: float, confidence: float
+    estimate: _Estimate, index: Integers, *, squares: float, confidence: float
 ) -> Interval:
     value, n_groups = estimate.value, _n_groups(index[estimate.is_labelled])
     n_units = int(estimate.is_labelled.sum())
@@ -277,15 +270,14 @@ def _interval(
     return replace(undefined, low=value - reach, high=value + reach, method="clustered_t")
 
 
-def _group_index(estimates: Sequence[_Estimate]) -> npt.NDArray[np.intp]:
+def _group_index(estimates: Sequence[_Estimate]) -> Integers:
     """Return a number for the group of each unit of all estimates."""
     named = [estimate.groups for estimate in estimates if estimate.groups is not None]
-    if named:
-        return _numbered(np.concatenate(named))
-    return np.arange(sum(len(estimate.influence) for estimate in estimates))
+    every_unit = np.ones(sum(len(estimate.influence) for estimate in estimates), np.bool_)
+    return group_index(np.concatenate(named) if named else None, every_unit)[0]
 
 
-def _n_groups(index: npt.NDArray[np.intp]) -> int:
+def _n_groups(index: Integers) -> int:
     return int(np.count_nonzero(np.bincount(index)))
 
 

@@ -131,7 +131,11 @@ def question_certificate(
         human_agreement=dict(background.human_agreement),
         metrics=certificate_metrics(units.part("train"), test, scores[is_test], biases),
         cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
-        limits=tuple(_limits(favoured)),
+        limits=tuple(
+            f"Do not rank {name} with it: at equal quality its scores are {abs(relative):.2f} "
+            f"points {'higher' if relative > 0 else 'lower'} than those of other models."
+            for name, relative in sorted(favoured.items())
+        ),
         cautions=tuple(_cautions(verdicts, test, background)),
         evidence=fingerprints_of(
             version,
@@ -172,16 +176,6 @@ def _summary(
         f"{sentence} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
         f"such tests certify a judge wrongly; evaluation {evaluation})."
     )
-
-
-def _limits(favoured: Mapping[str, float]) -> Iterator[str]:
-    """Yield a sentence for each model that the judge favours."""
-    for name, relative in sorted(favoured.items()):
-        word = "higher" if relative > 0 else "lower"
-        yield (
-            f"Do not rank {name} with it: at equal quality its scores are {abs(relative):.2f} "
-            f"points {word} than those of other models."
-        )
 
 
 def _biases(test: RatedUnits, scores: Floats) -> dict[str, ValueBias]:
