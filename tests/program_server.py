@@ -3,7 +3,6 @@
 A new process imports for one to two seconds before it works, which is most of what many a command
 takes. How the program itself starts has its own tests: test_start_up.py and test_wheel.py.
 """
-# ruff: noqa: PLC0415 - only the server imports the program
 
 import gc
 import json

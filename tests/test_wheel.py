@@ -60,7 +60,8 @@ def installed(wheel: Path, folder: Path) -> tuple[Path, Path]:
     """Install the wheel alone into an environment of its own; return its python and packages."""
     run(sys.executable, "-m", "venv", "--without-pip", folder / "fresh", folder=folder)
     python = folder / "fresh" / "bin" / "python"
-    run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel, folder=folder)
+    options = ("--no-deps", "--no-index", "--no-compile")
+    run(*PIP, "--python", python, "install", *options, wheel, folder=folder)
     [packages] = (folder / "fresh").glob("lib/*/site-packages")
     return python, packages
 

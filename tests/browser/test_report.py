@@ -10,7 +10,7 @@ import pytest
 
 from eval_assets.shown.html import report_page
 from tests.browser.conftest import CHROMIUM, OpenPage, violations
-from tests.unit.shown.reports import CASES
+from tests.unit.shown.reports import CASES, case
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -28,7 +28,7 @@ OPEN = "document.querySelectorAll('details').forEach(fold => fold.open = true)"
 def test_the_page_has_no_barriers(
     name: str, width: int, scheme: str, open_page: OpenPage, axe: str
 ) -> None:
-    page = open_page(report_page(CASES[name]), width=width, color_scheme=scheme, bypass_csp=True)
+    page = open_page(report_page(case(name)), width=width, color_scheme=scheme, bypass_csp=True)
     page.evaluate(OPEN)
 
     assert violations(page, axe) == []
@@ -39,7 +39,7 @@ def test_the_page_has_no_barriers(
 def test_the_page_is_never_wider_than_the_window(
     name: str, width: int, open_page: OpenPage
 ) -> None:
-    page = open_page(report_page(CASES[name]), width=width)
+    page = open_page(report_page(case(name)), width=width)
     page.evaluate(OPEN)
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -58,14 +58,14 @@ def end_of(page: "Page", selector: str) -> float:
 def test_answers_and_next_step_are_seen_without_scrolling_far(
     name: str, open_page: OpenPage
 ) -> None:
-    wide, narrow = (open_page(report_page(CASES[name]), width=width) for width in (1280, 390))
+    wide, narrow = (open_page(report_page(case(name)), width=width) for width in (1280, 390))
 
     assert end_of(wide, ".next") <= 900
     assert end_of(narrow, ".next") <= 2 * 844
 
 
 def test_every_link_leads_to_a_place_below_the_sticky_bar(open_page: OpenPage) -> None:
-    html = report_page(CASES["twelve questions"])
+    html = report_page(case("twelve questions"))
     page = open_page(html)
     targets = sorted(set(re.findall(r'href="#([^"]+)"', html)))
     assert targets == ["details", "disagreements", "next"]
@@ -80,7 +80,7 @@ def test_every_link_leads_to_a_place_below_the_sticky_bar(open_page: OpenPage) -
 
 
 def test_closed_sections_open_without_a_script(open_page: OpenPage) -> None:
-    page = open_page(report_page(CASES["plain"]), java_script_enabled=False)
+    page = open_page(report_page(case("plain")), java_script_enabled=False)
     inside = page.locator("#severity .inside")
 
     assert not inside.is_visible()
@@ -89,7 +89,7 @@ def test_closed_sections_open_without_a_script(open_page: OpenPage) -> None:
 
 
 def test_texts_from_data_run_nothing(open_page: OpenPage) -> None:
-    page = open_page(report_page(CASES["attacked"]))
+    page = open_page(report_page(case("attacked")))
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
 

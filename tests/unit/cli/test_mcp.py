@@ -11,16 +11,14 @@ from eval_assets.cli.mcp import make_server
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.server import running
 
-fastmcp = pytest.importorskip("fastmcp")
-ToolError = pytest.importorskip("fastmcp.exceptions").ToolError
-
 
 def call(folder: Path, tool: str, **arguments: object) -> dict[str, Any]:
     """Return what a tool answers to a client in this process."""
+    from fastmcp import Client
 
     async def ask() -> dict[str, Any]:
         server = make_server(folder, folder / "out" / "eval.duckdb")
-        async with fastmcp.Client(server) as client:
+        async with Client(server) as client:
             result = await client.call_tool(tool, arguments)
         return dict(result.structured_content)
 
@@ -57,6 +55,8 @@ def test_the_schema_names_the_fields_of_a_document(tmp_path: Path) -> None:
 
 
 def test_a_query_that_makes_no_sense_is_answered_with_every_fault(tmp_path: Path) -> None:
+    from fastmcp.exceptions import ToolError
+
     with pytest.raises(ToolError) as raised:
         call(tmp_path, "store_dual_judge_scores", query_id=0, query=" ", docs=[{"id": 1}])
 
@@ -71,6 +71,8 @@ def test_results_are_read_and_their_absence_is_said(tmp_path: Path) -> None:
     (tmp_path / "responses.csv").write_text("response_id,prompt_text,response_text,model_name\n")
     rubric = "rubric: [{id: clarity, question: Is it clear?, scale: binary}]"
     (tmp_path / "evaluation.yaml").write_text(f"name: pilot\n{rubric}\n")
+
+    from fastmcp.exceptions import ToolError
 
     with pytest.raises(ToolError, match="Nothing is measured yet"):
         call(tmp_path, "human_agreement")

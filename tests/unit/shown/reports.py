@@ -1,8 +1,9 @@
 """Reports made by hand: a screen, and rows as the tables of an evaluation hold them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from eval_assets.shown.report import Report, report_of
@@ -177,10 +178,16 @@ def twelve_questions() -> Report:
     return report(with_texts(shown(*questions), "An answer. " * 400))
 
 
-CASES = {
-    "plain": report(),
-    "attacked": attacked(),
-    "twelve questions": twelve_questions(),
-    "no judges": report(shown(question(GOOD))),
-    "one rater": report(shown(question(GOOD[:, :1], {"gpt": judged(QUALITY, 0.3)}))),
+CASES: dict[str, Callable[[], Report]] = {
+    "plain": report,
+    "attacked": attacked,
+    "twelve questions": twelve_questions,
+    "no judges": lambda: report(shown(question(GOOD))),
+    "one rater": lambda: report(shown(question(GOOD[:, :1], {"gpt": judged(QUALITY, 0.3)}))),
 }
+
+
+@cache
+def case(name: str) -> Report:
+    """Return a report, made once by each process that shows it."""
+    return CASES[name]()

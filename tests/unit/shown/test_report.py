@@ -28,6 +28,7 @@ from tests.unit.cases import Case
 from tests.unit.shown.reports import (
     ATTACK,
     CASES,
+    case,
     certificate,
     report,
     screen_with_texts,
@@ -135,7 +136,7 @@ def test_the_report_says_what_the_terminal_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_no_column_of_the_report_has_equal_rows(name: str) -> None:
-    for part in CASES[name].sections:
+    for part in case(name).sections:
         for block in part.blocks:
             if isinstance(block, Table) and block.form == "figures" and len(block.rows) > 2:
                 columns = list(zip(*cells(block), strict=True))[1:]
@@ -147,7 +148,7 @@ def test_no_column_of_the_report_has_equal_rows(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_section_says_something_in_its_title(name: str) -> None:
-    for part in CASES[name].sections:
+    for part in case(name).sections:
         assert part.finding, part.name
         assert part.blocks, part.name
 
@@ -161,7 +162,7 @@ def test_judges_scores_stand_beside_no_disagreement() -> None:
 
 
 def test_nothing_of_the_data_becomes_markup() -> None:
-    page, markdown = report_page(CASES["attacked"]), report_markdown(CASES["attacked"])
+    page, markdown = report_page(case("attacked")), report_markdown(case("attacked"))
 
     assert ATTACK.partition("\n")[0] not in page
     assert "<script" not in page
@@ -289,7 +290,7 @@ def test_limits_say_what_is_missing() -> None:
 
 
 def test_a_report_without_stored_tables_says_nothing_of_them() -> None:
-    rendered = Report(screen_with_texts(), CASES["plain"].sections[:0])
+    rendered = Report(screen_with_texts(), case("plain").sections[:0])
 
     assert "NOT MEASURED" not in text_of(report_page(rendered))
     assert "Certificates" not in text_of(report_page(rendered))

@@ -4,9 +4,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from ppi_py import ppi_mean_ci, ppi_mean_pointestimate  # type: ignore[import-untyped]
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from benchmarks.pass_rates import held
 from eval_assets.stats import prediction_powered_difference, prediction_powered_mean, rogan_gladen
@@ -25,6 +23,8 @@ def simulated(seed: int, *, noise: float = 0.3) -> tuple[np.ndarray, np.ndarray,
 @pytest.mark.parametrize("noise", [0.01, 0.3, 3.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_equals_ppi_python(seed: int, noise: float) -> None:
+    from ppi_py import ppi_mean_ci, ppi_mean_pointestimate  # type: ignore[import-untyped]
+
     """Theirs takes the normal quantile and divides by n, ours Student's t and by n - 1."""
     labels, predictions, unlabelled = simulated(seed, noise=noise)
     result = prediction_powered_mean(labels, predictions, unlabelled, confidence=0.9)
@@ -263,6 +263,8 @@ def test_published_shares_are_reproduced(
 
 
 def test_with_rates_known_for_certain_only_the_apparent_share_is_uncertain() -> None:
+    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
     """Then it is the Agresti-Coull interval of that share, moved and stretched."""
     truth, judge = labelled(0.9, 0.99, n_each=2_000_000)
     result = rogan_gladen(truth, judge, [1] * 20 + [0] * 100, confidence=0.95)

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from eval_assets.scale import Level, Scale
 from eval_assets.stats import (
@@ -119,6 +118,8 @@ def test_every_figure_derived_by_hand() -> None:
 
 
 def test_points_are_those_of_the_functions_for_single_figures() -> None:
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
     judge, ratings = random_ratings(300, seed=2, values=ONE_TO_FIVE)
     judge[::3] = np.clip(judge[::3] + 0.25, 1, 5)
     judge[::17] = np.nan

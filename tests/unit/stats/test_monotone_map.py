@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import MonotoneMap, best_monotone_map, concordance
@@ -170,6 +169,8 @@ def test_equal_ratings_leave_scores_as_they_are(rating: float, scale: Scale) -> 
 
 
 def test_isotonic_regression_equals_scikit_learns() -> None:
+    from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
+
     rng = np.random.default_rng(5)
     for n_values in (1, 2, 10, 300):
         means, weights = rng.normal(size=n_values), rng.integers(1, 9, n_values).astype(float)

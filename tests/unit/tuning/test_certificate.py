@@ -1,3 +1,4 @@
+import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -92,8 +93,6 @@ def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
 
 
 def test_the_subject_is_the_digest_of_the_definition_inside() -> None:
-    import hashlib  # noqa: PLC0415
-
     result, _, _ = certified()
     certificate = Certificate.of(VERSION, [result], supersedes="1.0.0")
     definition = certificate.predicate.judge.definition
