@@ -75,11 +75,15 @@ def why_judges_are_stale(
 
 
 def why_certificates_are_stale(
-    connection: Connection, evaluation: Evaluation, *, sources: Mapping[str, str]
+    connection: Connection,
+    evaluation: Evaluation,
+    outcomes: Iterable[GateOutcome],
+    *,
+    sources: Mapping[str, str],
 ) -> str:
     """Return which inputs of certificates changed, and the remedy; empty if none did.
 
-    The inputs are judges, files, questions, ratings and minimums of gates.
+    The inputs are judges, files, questions, ratings and minimums of gates, here `outcomes`.
     """
     changed = [table for table in changed_tables(connection, sources) if table in _EVIDENCE]
     [(is_evaluated, of_splits)] = connection.execute(
@@ -97,7 +101,7 @@ def why_certificates_are_stale(
         subject = "the questions"
     elif of_splits != measures_version(evaluation, "human", data_version=version):
         subject = "the ratings or scales"
-    elif not _decide_as_stored(connection, evaluation, sources):
+    elif not _decide_as_stored(connection, outcomes):
         subject = "the verdicts of the gates"
     else:
         return ""
@@ -117,11 +121,8 @@ def unread_scores(
     return f"The files of judge_scores changed since they were read. {run}"
 
 
-def _decide_as_stored(
-    connection: Connection, evaluation: Evaluation, sources: Mapping[str, str]
-) -> bool:
+def _decide_as_stored(connection: Connection, outcomes: Iterable[GateOutcome]) -> bool:
     """Return whether gates are closed for the same questions as in the last run."""
-    outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
     verdicts = connection.execute(
         "SELECT gate, question_id, is_closed FROM gate_verdicts"
     ).fetchall()

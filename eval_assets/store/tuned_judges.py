@@ -173,7 +173,9 @@ def checked_certificates(
             margin=evaluation.tuning.margin,
         )
     ]
-    if rows and (reason := why_certificates_are_stale(connection, evaluation, sources=sources)):
+    if rows and (
+        reason := why_certificates_are_stale(connection, evaluation, outcomes, sources=sources)
+    ):
         rows = [replace(row, stale_because=reason) for row in rows]
     return CheckedCertificates(evaluations, scores, rows)
 
