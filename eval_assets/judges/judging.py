@@ -1,13 +1,10 @@
 """Judging: every judge is asked about every unit, even if single requests fail."""
 
 import itertools
-import math
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from eval_assets.agreement.pooled_coefficients import MIDDLE, pair_kappa
-from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.judges.batching import plan_after_batches, submit_pending
 from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey
@@ -17,14 +14,8 @@ from eval_assets.judges.calling.session import RequestOptions, open_budget, open
 from eval_assets.judges.judging_plan import JudgingPlan, Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore, ParsedReply
+from eval_assets.judges.staging import Judges, StageChange, judge_in_stages
 from eval_assets.ledger import Ledger
-
-Judges = Sequence[LiveModel[Judge]]
-Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]
-"""Returns scores of units by judges, by unit and then by judge."""
-
-Unanswered = Callable[[Sequence[Unit], LiveModel[Judge]], Awaitable[Collection[UnitKey]]]
-"""Returns the units to which a judge has not replied."""
 
 _NOT_IN_LEDGER = ParsedReply("missing", error="the ledger holds no reply")
 
@@ -141,55 +132,3 @@ async def stored_scores(
         for rating in plan.pending:
             plan.keep(rating, rating.latest or _NOT_IN_LEDGER)
         return [(plan.score(unit), plan.call_keys(unit)) for unit in units]
-
-
-async def judge_in_stages(
-    units: Sequence[Unit], judges: Judges, score: Score, unanswered: Unanswered, *, staged: Staged
-) -> tuple[StageChange, ...]:
-    """Judge units window by window; the agreement of the first two judges decides the next stage.
-
-    The stage at a unit follows from the units before it alone. So a rerun, also with further units,
-    comes to the same stages and finds its replies in the ledger. In stage `one` the second judge is
-    asked about spot checks only; other replies of it that are paid are used, but decide nothing.
-
-    Units come in the order in which they appeared first, response by response: agreement on one
-    question says nothing about the next. The first two judges are staged. Returns the stages, from
-    the first.
-    """
-    stage: Stage = "both"
-    changes = [StageChange(0, stage, math.nan, 0, "both judges are asked at first")]
-    pairs: list[tuple[float, float]] = []
-    for start in range(0, len(units), staged.window):
-        window = units[start : start + staged.window]
-        deciding, rest = window, []
-        if stage == "one":
-            spots = spot_checks({unit.response_id for unit in window}, share=staged.spot_check)
-            deciding = [unit for unit in window if unit.response_id in spots]
-            rest = [unit for unit in window if unit.response_id not in spots]
-        scores = iter(await score(deciding, judges))
-        for unit in deciding:
-            first, second, *_ = (next(scores) for _ in judges)
-            if first.status == "ok" and second.status == "ok":
-                to_unit = unit.question.scale.to_unit
-                pairs.append((to_unit(first.score), to_unit(second.score)))
-        if rest:
-            unpaid = await unanswered(rest, judges[1])
-            if paid := [unit for unit in rest if unit.key not in unpaid]:
-                await score(paid, judges)
-            if unasked := [unit for unit in rest if unit.key in unpaid]:
-                await score(unasked, [*judges[:1], *judges[2:]])
-        latest = pairs[-staged.window :]
-        kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
-        n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in latest)
-        following, reason = next_stage(
-            stage,
-            kappa=kappa.value,
-            exact_agreement=n_same / len(latest) if latest else math.nan,
-            n_units=kappa.n_units,
-            staged=staged,
-        )
-        if following != stage:
-            stage, pairs = following, []
-            n_done = start + len(window)
-            changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, reason))
-    return tuple(changes)

@@ -1,18 +1,26 @@
 """When the second judge of a pair is asked, on judges whose scores are known beforehand."""
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
-from eval_assets.agreement.staged import StageChange, spot_checks
+import pytest
+
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.live_model import LiveModel, live_models
-from eval_assets.judges.judging import judge_in_stages
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.replies import JudgeScore, ParsedReply, combine
+from eval_assets.judges.staging import (
+    Stage,
+    StageChange,
+    judge_in_stages,
+    next_stage,
+    spot_checks,
+)
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -166,3 +174,40 @@ def test_a_paid_reply_of_the_second_judge_is_used_outside_the_spot_checks() -> N
     judged(panel)
     assert [score.judge_id for score in panel.scores].count("two") == len(UNITS)
     assert panel.requests["two"] == []
+
+
+@pytest.mark.parametrize(
+    ("stage", "kappa", "exact", "n", "expected"),
+    [
+        ("both", 0.85, 0.9, 100, "one"),
+        ("both", 0.849, 0.9, 100, "both"),
+        ("both", 0.99, 0.9, 99, "both"),
+        ("both", math.nan, 1.0, 100, "both"),
+        ("one", 0.70, 0.9, 20, "one"),
+        ("one", 0.699, 0.9, 20, "both"),
+        ("one", 0.0, 0.5, 4, "one"),
+        ("one", math.nan, 1.0, 20, "one"),
+        ("one", math.nan, 0.9, 20, "both"),
+    ],
+)
+def test_a_stage_changes_only_on_evidence(
+    stage: Stage, kappa: float, exact: float, n: int, expected: Stage
+) -> None:
+    following, reason = next_stage(
+        stage, kappa=kappa, exact_agreement=exact, n_units=n, staged=Staged()
+    )
+    assert following == expected
+    assert reason
+
+
+def test_spot_checks_are_exactly_the_share_and_the_same_in_any_order() -> None:
+    ids = [f"r{i}" for i in range(1000)]
+    chosen = spot_checks(ids, share=0.05)
+    assert len(chosen) == 50
+    assert spot_checks(ids[::-1], share=0.05) == chosen
+    assert len(spot_checks(ids[:40], share=0.05)) == 2
+    assert len(spot_checks(ids[:3], share=0.05)) == 1
+
+
+def test_a_share_of_spot_checks_is_rounded_up() -> None:
+    assert len(spot_checks([f"r{k}" for k in range(101)], share=0.1)) == 11

@@ -2,11 +2,16 @@
 
 import hashlib
 import math
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from eval_assets.config.judges import Staged
+from eval_assets.agreement.pooled_coefficients import MIDDLE, pair_kappa
+from eval_assets.config.judges import Judge, Staged
+from eval_assets.judges.calling.budget import UnitKey
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.replies import JudgeScore
 from eval_assets.scale import TOLERANCE
 from eval_assets.wording import figure_text
 
@@ -15,6 +20,13 @@ FEWEST_SPOT_CHECKS = 5
 
 Stage = Literal["both", "one"]
 """Stage of a pair: both judges score every unit, or the second one spot checks."""
+
+Judges = Sequence[LiveModel[Judge]]
+Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]
+"""Returns scores of units by judges, by unit and then by judge."""
+
+Unanswered = Callable[[Sequence[Unit], LiveModel[Judge]], Awaitable[Collection[UnitKey]]]
+"""Returns the units to which a judge has not replied."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,58 @@ class StageChange:
     kappa: float
     n: int
     reason: str
+
+
+async def judge_in_stages(
+    units: Sequence[Unit], judges: Judges, score: Score, unanswered: Unanswered, *, staged: Staged
+) -> tuple[StageChange, ...]:
+    """Judge units window by window; the agreement of the first two judges decides the next stage.
+
+    The stage at a unit follows from the units before it alone. So a rerun, also with further units,
+    comes to the same stages and finds its replies in the ledger. In stage `one` the second judge is
+    asked about spot checks only; other replies of it that are paid are used, but decide nothing.
+
+    Units come in the order in which they appeared first, response by response: agreement on one
+    question says nothing about the next. The first two judges are staged. Returns the stages, from
+    the first.
+    """
+    stage: Stage = "both"
+    changes = [StageChange(0, stage, math.nan, 0, "both judges are asked at first")]
+    pairs: list[tuple[float, float]] = []
+    for start in range(0, len(units), staged.window):
+        window = units[start : start + staged.window]
+        deciding, rest = window, []
+        if stage == "one":
+            spots = spot_checks({unit.response_id for unit in window}, share=staged.spot_check)
+            deciding = [unit for unit in window if unit.response_id in spots]
+            rest = [unit for unit in window if unit.response_id not in spots]
+        scores = iter(await score(deciding, judges))
+        for unit in deciding:
+            first, second, *_ = (next(scores) for _ in judges)
+            if first.status == "ok" and second.status == "ok":
+                to_unit = unit.question.scale.to_unit
+                pairs.append((to_unit(first.score), to_unit(second.score)))
+        if rest:
+            unpaid = await unanswered(rest, judges[1])
+            if paid := [unit for unit in rest if unit.key not in unpaid]:
+                await score(paid, judges)
+            if unasked := [unit for unit in rest if unit.key in unpaid]:
+                await score(unasked, [*judges[:1], *judges[2:]])
+        latest = pairs[-staged.window :]
+        kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
+        n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in latest)
+        following, reason = next_stage(
+            stage,
+            kappa=kappa.value,
+            exact_agreement=n_same / len(latest) if latest else math.nan,
+            n_units=kappa.n_units,
+            staged=staged,
+        )
+        if following != stage:
+            stage, pairs = following, []
+            n_done = start + len(window)
+            changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, reason))
+    return tuple(changes)
 
 
 def next_stage(
