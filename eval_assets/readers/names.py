@@ -408,18 +408,20 @@ _LARGEST_GAP = 0.7
 """Share of the cells of a grid of headers that are there at least."""
 
 
-def _splits(headers: Sequence[str]) -> list[list[tuple[str, str]]]:
-    """Return the ways in which all headers fall into two parts alike."""
+def _splits(headers: Sequence[str], places: Sequence[int] = (1, -1)) -> list[list[tuple[str, str]]]:
+    """Return the ways in which all headers fall into two parts alike, at some separators."""
     ways: list[list[tuple[str, str]]] = []
     brackets = [_BRACKETED.fullmatch(header) for header in headers]
     if all(brackets):
         ways.append([(m[1].strip(), m[2].strip()) for m in brackets if m])
     are_addresses = any("@" in header for header in headers)
     for separator in (of for of in _SEPARATORS if not (are_addresses and of in ".-")):
-        for split in (str.rsplit,) if separator == "\n" else (str.split, str.rsplit):
-            parts = [tuple(p.strip() for p in split(h, separator, 1)) for h in headers]
-            if all(len(part) == 2 and all(part) for part in parts):
-                ways.append([(first, second) for first, second in parts])
+        words = [header.split(separator) for header in headers]
+        for n in (-1,) if separator == "\n" else places:
+            firsts = [separator.join(of[:n]).strip() for of in words]
+            seconds = [separator.join(of[n:]).strip() for of in words]
+            if all(firsts) and all(seconds):
+                ways.append([*zip(firsts, seconds, strict=True)])
     return ways
 
 
@@ -503,13 +505,18 @@ def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
         return []
     ways = [
         (pairs, {a for a, _ in pairs}, {b for _, b in pairs})
-        for pairs in _splits(headers)
+        for pairs in _splits(headers, (1, -1, 2, -2))
         if len(set(pairs)) == len(headers)
     ]
     ways = [way for way in ways if min(len(way[1]), len(way[2])) > 1]
-    for pairs, first, second in ways:
-        if len(headers) == len(first) * len(second):
-            return pairs
+
+    def share_named(way: tuple[list[tuple[str, str]], set[str], set[str]]) -> float:
+        are_numbers = any(all(map(str.isdigit, names)) for names in way[1:])
+        return max(share_of_people(names, with_judges=True) for names in way[1:]) - are_numbers
+
+    full = [way for way in ways if len(headers) == len(way[1]) * len(way[2])]
+    if full:
+        return max(full, key=share_named)[0]
     for pairs, first, second in ways:
         if len(headers) >= _LARGEST_GAP * len(first) * len(second) and any(
             share_of_people(names) - share_of_criteria(names) > 0.6 for names in (first, second)

@@ -370,7 +370,7 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
     readings += source.readings
     if not readings:
         raise _refusal(source, refused)
-    main = max(readings, key=lambda of: (_n_by_people(of), len(of.table)))
+    main = max(readings, key=lambda of: (_n_by_people(of), _names_people(of), len(of.table)))
     for reading in readings[:] if main.rater is not None and not main.is_of_judges else ():
         file = reading.table.file
         is_named = reading.names_raters or _names_rater(options, file)
@@ -437,6 +437,11 @@ def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> ExceptionGro
     rating = option_text(table, "rating", "COLUMN")
     remedy = f"Name it with {rating}, and who rated with {option_text(table, 'rater', 'COLUMN')}"
     return refused(table.file, message, remedy)
+
+
+def _names_people(reading: Reading) -> bool:
+    """Return whether a header says that people rated, as label does and score does not."""
+    return reading.names_raters or any(of.column.who.is_human for of in reading.rated)
 
 
 def _n_by_people(reading: Reading) -> int:

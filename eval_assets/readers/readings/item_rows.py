@@ -358,7 +358,10 @@ class ItemRows:
 
     def _of_one_scale(self, rated: list[CodedColumn]) -> list[CodedColumn]:
         """Return the columns whose values are of one kind; give the reason for the peers."""
-        if crossed_parts([c.name for c in rated]) or all(map(self._chosen, rated)):
+        are_crossed = crossed_parts([c.name for c in rated]) and not any(
+            c.may_be(Role.TIME) and not c.may_be(Role.RATING) for c in rated
+        )
+        if are_crossed or all(map(self._chosen, rated)):
             return rated
         names = with_shared_parts([c.name for c in rated])
         aside = [c for c in rated if c.name not in names and self.who_is(c) is not Who.JUDGE]
@@ -1060,19 +1063,22 @@ def _holds_names(column: CodedColumn) -> bool:
 
 
 def _of_one_person(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
-    """Return the questions that one person answered, as expert_tone and expert_clarity."""
-    names = [column.name for column in columns]
-    shared = re.match(r"(.*)[ _.:/-]", commonprefix(names))  # noqa: RUF071 - of letters
-    if len(names) < 2 or shared is None or who(shared[1]) is not Who.HUMAN:
-        return []
-    parts = [name[shared.end() :] for name in names]
-    are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
-    if are_short or Who.CRITERION not in map(who, parts) or any(map(is_first_name, parts)):
-        return []
-    return [
-        RatedColumn(column, rater=shared[1], question=part)
-        for column, part in zip(columns, parts, strict=True)
-    ]
+    """Return the questions that one person answered, as expert_tone, or tone_human."""
+    for step in (1, -1) if len(columns) > 1 else ():
+        names = [column.name[::step] for column in columns]
+        shared = re.match(r"(.*)[ _.:/-]+", commonprefix(names))  # noqa: RUF071 - of letters
+        person = shared[1][::step] if shared else ""
+        if shared is None or who(person) is not Who.HUMAN:
+            continue
+        parts = [name[shared.end() :][::step] for name in names]
+        are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
+        are_asked = Who.CRITERION in map(who, parts) and not are_short
+        if step == -1:  # senior_expert and junior_expert are people
+            are_asked = "human" in plain(person).split("_")
+        if are_asked and not any(map(is_first_name, parts)):
+            questions = zip(columns, parts, strict=True)
+            return [RatedColumn(column, rater=person, question=of) for column, of in questions]
+    return []
 
 
 def _judged(column: CodedColumn) -> RatedColumn:

@@ -228,3 +228,40 @@ def test_categories_are_ratings_if_nothing_else_is(tmp_path: Path) -> None:
 
     assert {q.id for q in result.questions} == {"category"}
     assert len(result.ratings) == 2 * N
+
+
+@pytest.mark.parametrize("header", ["tone.human,accuracy.human", "factual_human,fluent_human"])
+def test_criteria_before_the_word_human_are_no_raters(tmp_path: Path, header: str) -> None:
+    result = read(tmp_path, "ratings.csv", sheet(f"id,{header}", ANNA, BEN))
+
+    assert set(result.ratings["rater"]) == {"human"}
+    assert {q.id for q in result.questions} == {of[:-6] for of in header.split(",")}
+
+
+@pytest.mark.parametrize(
+    ("people", "criteria", "separator"),
+    [
+        (("Rater 1", "Rater 2"), ("writing quality", "tone of voice"), " "),
+        (("annotator_1", "annotator_2"), ("honesty", "help"), "."),
+    ],
+)
+def test_people_of_two_words_are_told_from_criteria(
+    tmp_path: Path, people: tuple[str, str], criteria: tuple[str, str], separator: str
+) -> None:
+    headers = [f"{a}{separator}{b}" for a in people for b in criteria]
+    header = ",".join(["id", *headers])
+
+    result = read(tmp_path, "ratings.csv", sheet(header, ANNA, BEN, JUDGE, SECOND))
+
+    assert set(result.ratings["rater"]) == {*people}
+    assert {q.id for q in result.questions} == {*criteria}
+
+
+def test_files_of_a_folder_are_read_in_any_order(tmp_path: Path) -> None:
+    (tmp_path / "z_labels.csv").write_text(sheet("ticket,label", ANNA))
+    (tmp_path / "eval_results.csv").write_text(sheet("ticket,score", JUDGE))
+
+    with pytest.raises(ExceptionGroup) as refusal:
+        read_ratings([tmp_path], ReadOptions())
+
+    assert "eval_results.csv: nothing says who gave" in str(refusal.value.exceptions[0])
