@@ -8,7 +8,7 @@ a recipe keeps the function, and decorates it once for each evaluation.
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +27,7 @@ _OTHER_DATA = _On.any_deps_match(_On.data_version_changed() | _On.will_be_reques
 )
 
 
+@cache
 def up_to_date(*shown: dg.AssetKey) -> dg.AutomationCondition[Any]:
     """Return when an asset is made without a click: its input changed, and no gate is closed.
 
