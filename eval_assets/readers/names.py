@@ -66,7 +66,7 @@ _QUALITY = re.compile(
 )
 """Endings of words for qualities and of plurals."""
 _ID = re.compile(
-    r"(^|_)((q|p|s|u|doc|topic|query|passage|seg|conv|msg|img|task|item)?id|uuid|hash|key)$"
+    r"(^|_)((q|p|s|u|doc|topic|query|passage|seg|conv|msg|img|task|item)?id|idx|uuid|hash|key)$"
 )
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(

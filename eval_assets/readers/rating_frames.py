@@ -372,6 +372,9 @@ def _guessed_scale(
         scale = Scale.from_words("1", "0", "2")
         option = option_text(ratings.table, "scale", "0-2")
         ratings.notes.append(f"0 read as a tie between 1 and 2. Otherwise: {option}")
+    letters = scale.words if is_open and scale and scale.words else ("",)
+    if all(map(str.isalpha, letters)) and max(map(len, letters)) == 1:
+        scale = None if responses_side_by_side(ratings.table) else scale  # no grades
     if scale is not None and scale.words is not None:
         scale = Scale.from_words(*(spelled.get(word, word) for word in scale.words))
     if scale is None:

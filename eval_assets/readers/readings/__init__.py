@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from eval_assets.errors import raise_all
-from eval_assets.readers.columns import CodedTable, Kind, n_distinct
+from eval_assets.readers.columns import CodedTable, Kind, combined, n_distinct, share_constant
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
-from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.item_rows import ItemRows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
 from eval_assets.readers.readings.person_rows import form_of, reading_of_person_rows
@@ -107,10 +107,23 @@ def best_readings(
             raise_all(candidates[0].problems, source=candidates[0].table.file)
             chosen = [candidates[0], *ratings_on_other_levels(candidates)]
             _name_unread_ratings(chosen, of_document)
+            _name_texts_of_ratings(chosen[0])
             readings += chosen
         else:
             refused += candidates[:1]
     return readings, sorted(refused, key=lambda of: -of.likelihood)
+
+
+def _name_texts_of_ratings(reading: Reading) -> None:
+    """Have texts told that differ for all raters of each item: it may be no item then."""
+    if reading.rater is None or not reading.items:
+        return
+    unit = combined(reading.items)
+    for column in reading.table.columns:
+        is_open = reading.not_read.get(column.name) == FREE_TEXT and not column.may_be(Role.TEXT)
+        is_own = is_open and column.n_distinct == len(column) and n_distinct(unit) < len(unit)
+        if is_own and share_constant(column, unit) == 0:
+            reading.not_read[column.name] = Reason("another text for each rater", is_told=True)
 
 
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:

@@ -96,6 +96,7 @@ def reading_of_person_rows(
     if len(set(units)) < len(units):
         units = [(f"{item} {k}", question) for k, (item, question) in enumerate(units, 1)]
     rows = [f"row {line}" for line in table.lines]
+    doubt = f"{person.name} names raters" if person is not None and not by_name else ""
     unnamed = CodedColumn("row", np.arange(len(table), dtype=np.int32), rows)
     return Reading(
         table=table,
@@ -106,6 +107,7 @@ def reading_of_person_rows(
         ],
         rater=unnamed if person is None else person,
         not_read=dict(not_read),
+        forks=[(doubt, {"rating": tuple(headers)})] if doubt else [],
         likelihood=(8.5 if crossed else 6.8)
         - 2.2 * (person is None and not is_grid)
         - 0.3 * (not by_name),

@@ -268,7 +268,7 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
 
 
 def _names_judges_score(column: CodedColumn) -> bool:
-    name = column.name
+    name = re.sub("verdict", "", column.name.casefold())  # people give verdicts, too
     return (names_judge(name) or names_model(name)) and not (
         is_rating_word(name) or name.startswith("model")
     )
@@ -415,6 +415,9 @@ class _RatingRows:
             notes=self.notes,
         )
         self._doubt_programs(reading)
+        if not (self.is_named or self.rater.holds_emails or self.choices.items):
+            columns = tuple(column.name for column in (*key.items, self.rater))
+            reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
 
@@ -431,7 +434,7 @@ class _RatingRows:
         kinds = {who(name) for name in names}
         if kinds == {Who.JUDGE} or (self.is_named and all(map(_METRIC.search, names))):
             return True
-        if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
+        if plain(self.rater.name) in ("judge", "judges", "judge_id", "judge_name"):
             # Beside people each name says for itself: human_1 beside gpt-4.
             are_people = Who.HUMAN in kinds or any(map(is_first_name, names))
             return any(map(names_model, names)) and not are_people
@@ -685,7 +688,8 @@ class _RatingRows:
                 or column.order is not None
                 or share_constant(column, unit) < 1
             )
-            if reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name)):
+            is_flag = reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name))
+            if is_flag or reason == _SUMMARY:
                 may_rate = share_constant(column, unit) < 1  # raters differ: an answer, too
             self.not_read[column.name] = reason.told if may_rate else reason
             is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)
@@ -771,10 +775,7 @@ class _RatingRows:
             (Reason("a counter"), self._counts(column, self.rater.codes) and not is_rating),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
-            (
-                Reason("a summary by its name", is_attribute=False),
-                column.may_be(Role.SUMMARY) and not is_rating,
-            ),
+            (_SUMMARY, column.may_be(Role.SUMMARY) and not is_rating),
             (_BY_NAME, (column.may_be(Role.SYSTEM) and not is_like_peer) or names_id(column.name)),
         )
         return next((reason for reason, applies in reasons if applies), None)
@@ -947,6 +948,7 @@ _CLASSES = ("category", "tag", "tags")
 
 _OF_RATER = Reason("equal in all ratings of a rater: an attribute")
 _BY_NAME = Reason("an attribute by its name")
+_SUMMARY = Reason("a summary by its name", is_attribute=False)
 _UNSTABLE = Reason("a judge's score that differs within an item", is_told=True)
 _MEASUREMENT = Reason("a measurement or a flag by its name")
 _DECIMALS = Reason("decimals that hardly repeat, beside ratings", is_attribute=False)

@@ -1896,3 +1896,75 @@ def test_class_on_which_raters_differ_is_named(tmp_path: Path) -> None:
     notes = read(tmp_path, "r.csv", table(header, *rows)).notes
 
     assert any("language_identification" in note for note in notes)
+
+
+def test_judge_name_of_people_names_people(tmp_path: Path) -> None:
+    names = dict(zip(RATERS, ("Hanna Weiss", "Li Wei", "Rosa Conti"), strict=True))
+    rows = [[i, names[r], v] for (i, r), v in PEOPLE.items()]
+
+    result = read(tmp_path, "r.csv", table(["Submission", "Judge Name", "Impact"], *rows))
+
+    assert {*result.ratings["rater"]} == {*names.values()}
+
+
+def test_verdict_of_experts_with_numbers_is_theirs(tmp_path: Path) -> None:
+    rows = [
+        {
+            "story_id": i,
+            "expert_idx": k,
+            "test_idx": q,
+            "binary_verdict": ("No", "Yes")[(n + k * q) % 2],
+        }
+        for n, i in FEW
+        for k in range(3)
+        for q in (1, 2)
+    ]
+
+    result = read(tmp_path, "r.json", json.dumps(rows))
+
+    assert (result.ratings["rater"].nunique(), len(result.scores)) == (3, 0)
+
+
+def test_summary_on_which_raters_differ_is_named(tmp_path: Path) -> None:
+    rows = [[i, r, v, 6 - v % 4] for (i, r), v in PEOPLE.items()]
+
+    result = read(tmp_path, "r.csv", table(["rule", "worker_id", "legal", "agree"], *rows))
+
+    assert "not read: agree, a summary by its name" in result.notes
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        table(["doc", "part", "score"], *([i, f"P{r[0]}", v] for (i, r), v in PEOPLE.items())),
+        table(
+            ["Study", *(f"D{k}" for k in range(1, 6)), "Overall"],
+            *(
+                [f"Author {2000 + n}", *("Low" if (n * k) % 3 else "High" for k in range(6))]
+                for n, _ in FEW
+            ),
+        ),
+    ],
+    ids=["rows of ratings", "rows of studies"],
+)
+def test_raters_that_only_values_name_are_a_doubt(tmp_path: Path, content: str) -> None:
+    doubts = read(tmp_path, "r.csv", content).doubts
+
+    assert any(doubt.choice.endswith("names raters") for doubt in doubts)
+
+
+def test_letters_of_responses_are_no_grades(tmp_path: Path) -> None:
+    rows = [
+        [i, r, *(f"{TEXTS[i]} {k}" for k in "abcd"), "abcd"[v % 4]] for (i, r), v in PEOPLE.items()
+    ]
+    header = ["id", "annotator_id", *(f"response_{k}" for k in "abcd"), "preferred_response"]
+
+    assert read(tmp_path, "r.csv", table(header, *rows)).questions[0].level == "nominal"
+
+
+def test_texts_that_differ_within_items_are_named(tmp_path: Path) -> None:
+    rows = [[n // 2, f"u{n % 2}", f"{TEXTS[i]} and {n}", PEOPLE[i, "anna"]] for n, i in FEW]
+
+    result = read(tmp_path, "r.csv", table(["prompt", "user", "output", "rating"], *rows))
+
+    assert "not read: output, another text for each rater" in result.notes
