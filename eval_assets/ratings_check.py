@@ -448,7 +448,7 @@ def _question_ratings(
 ) -> list[QuestionRatings]:
     """Return the ratings of each question as they are measured: as classes if a rule says so."""
     from eval_assets.agreement.assessment import QuestionRatings
-    from eval_assets.agreement.judge_comparison import JudgeScores
+    from eval_assets.agreement.comparing import JudgeScores
     from eval_assets.scale import Scale
 
     result = []

@@ -6,12 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.agreement.judge_comparison import (
-    JudgeComparison,
-    JudgeFinding,
-    JudgeScores,
-    compare_judge,
-)
+from eval_assets.agreement.comparing import JudgeScores, compare_judge
+from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding
 from eval_assets.agreement.label_agreement import (
     LabelAgreement,
     WideDisagreement,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from eval_assets.agreement.judge_comparison import corrected_rate
+from eval_assets.agreement.comparing import corrected_rate
 from eval_assets.agreement.ratings import Integers, LongRatings, Row
 from eval_assets.agreement.slices import Coded
 from eval_assets.config.evaluation import Evaluation

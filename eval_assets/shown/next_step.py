@@ -10,11 +10,7 @@ from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.causes import DeviatingRater, MixedValues, SeverityGap
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.agreement.judge_comparison import (
-    JudgeComparison,
-    JudgeFinding,
-    depends_on_the_gap,
-)
+from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding, depends_on_the_gap
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.shown.sentences import Words, cause_text

@@ -5,11 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.agreement.judge_comparison import (
-    JudgeComparison,
-    JudgeFinding,
-    JudgeScores,
-)
+from eval_assets.agreement.comparing import JudgeScores
+from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding
 from eval_assets.agreement.label_agreement import widest_disagreements
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import cohen_kappa, non_inferiority, prediction_powered_mean
