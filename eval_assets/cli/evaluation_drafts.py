@@ -8,9 +8,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 
-import pandas as pd
 import yaml
 
+from eval_assets.cli.drafted_rows import (
+    Rows,
+    guessed_text,
+    rated_rows,
+    response_ids,
+    response_rows,
+    texts_in,
+)
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.labelling.sheets import neutralised
@@ -19,18 +26,15 @@ from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
+from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import import_files
-from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings, tables_of_export
 from eval_assets.readers.references import (
     MODEL_NAME,
-    PROMPT_TEXT,
     RESPONSE_ID,
-    RESPONSE_TEXT,
     has_references,
 )
 from eval_assets.readers.values import in_utc, order_of
@@ -68,20 +72,6 @@ _LEVEL = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FEWEST_LEVELS = 3
-_LONGEST_ID = 80
-"""Characters; longer items are texts."""
-
-_SHORTEST_TEXT = 30
-"""Characters on average from which a column holds texts and no names."""
-
-_TEXTS = {
-    "prompt_text": {*PROMPT_TEXT},
-    "response_text": {*RESPONSE_TEXT},
-    "model_name": {*MODEL_NAME, "generator", "system"},
-}
-"""Columns of items that hold what a response holds."""
-
-Rows = list[tuple[str, ...]]
 Content = bytes | str | Rows
 """A file: its bytes or text, or the rows of a table."""
 
@@ -187,13 +177,13 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
         tool, export = import_files(paths)
         draft = draft_of_export(export, folder, tool=tool)
         return replace(draft, notes=(*tables.notes, *draft.notes))
-    ids = _response_ids(tables)
-    responses = _response_rows(tables, ids)
+    ids = response_ids(tables)
+    responses = response_rows(tables, ids)
     contents: dict[str, Content] = {_RESPONSES: responses}
     if len(tables.ratings):
-        contents[_LABELS] = _rated_rows(tables, tables.ratings, ids)
+        contents[_LABELS] = rated_rows(tables, tables.ratings, ids)
     if len(tables.scores):
-        contents[JUDGE_SCORES] = _rated_rows(tables, tables.scores, ids)
+        contents[JUDGE_SCORES] = rated_rows(tables, tables.scores, ids)
     sections = {
         "name": folder.resolve().name,
         "rubric": _rubric(tables),
@@ -248,13 +238,13 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
         )
         tables = replace(tables, questions=tuple(questions))
         notes += _notes(tables, writes_responses=not files.responses)
-        ids = _response_ids(tables)
+        ids = response_ids(tables)
         _add_other_ratings(tables, ids, folder, files, contents)
         tasks += _tasks_of_words(tables)
         if files.responses:
             tasks += _unknown_responses(folder, files.responses, set(ids.values()))
         else:
-            texts = _response_rows(tables, ids)
+            texts = response_rows(tables, ids)
             tasks += _tasks_of_texts(texts)
     if texts:
         name = _free_name(folder, "responses", first=_RESPONSES)
@@ -301,7 +291,7 @@ def _ratings_or_texts(
     try:
         return read_ratings([*of_run, *files.further], options, score_of=score_of_reply), []
     except ExceptionGroup:
-        texts = [] if of_run or files.responses else _texts_in(files.further)
+        texts = [] if of_run or files.responses else texts_in(files.further)
         if not texts:
             raise
         return None, texts
@@ -323,10 +313,10 @@ def _add_other_ratings(
     ratings, scores = (of[of["file"].isin(further_files)] for of in (tables.ratings, tables.scores))
     if len(ratings):
         files.labels.append(_free_name(folder, "labels"))
-        contents[files.labels[-1]] = _rated_rows(tables, ratings, ids)
+        contents[files.labels[-1]] = rated_rows(tables, ratings, ids)
     if len(scores):
         name = _free_name(folder, "judge_scores")
-        contents[name] = _rated_rows(tables, scores, ids)
+        contents[name] = rated_rows(tables, scores, ids)
         files.judges += [(str(judge), name) for judge in scores["judge"].unique()]
 
 
@@ -418,93 +408,6 @@ def _unknown_responses(folder: Path, files: Sequence[str], rated: set[str]) -> l
     return [f"{subject} are rated: {listed_briefly(unknown)}. A run refuses such ratings: add them"]
 
 
-# Rows of the files.
-
-
-def _response_ids(tables: RatingTables) -> dict[str, str]:
-    """Return the response id of each item: the item itself, or a number if items are texts."""
-    items = [str(item) for item in tables.items["item"]]
-    are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in items)
-    return {item: f"r{n}" if are_texts else item for n, item in enumerate(items, start=1)}
-
-
-def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
-    """Return the rows of responses.csv, with the attributes of items."""
-    items, columns = tables.items, dict[str, str]()
-    for name in items.columns.drop(["item", "group", "model"]):
-        target = next((of for of, names in _TEXTS.items() if plain(name) in names), str(name))
-        columns.setdefault(target, str(name))
-    pair = {of: name for name in columns.values() if (of := plain(name)) in PAIR_COLUMNS}
-    is_pair = len(pair) == len(PAIR_COLUMNS) and "response_text" not in columns
-    if is_pair:
-        columns = {of: name for of, name in columns.items() if name not in pair.values()} | pair
-    elif longest := _guessed_text(tables):
-        columns = {of: name for of, name in columns.items() if name != longest}
-        columns["response_text"] = longest
-    item_names = {plain(name) for name in tables.columns.get("item", ())}
-    of_item = next((of for of, names in _TEXTS.items() if item_names & names), None)
-    texts = PAIR_COLUMNS if is_pair else ("response_text",)
-    header = list(dict.fromkeys(["prompt_text", *texts, "model_name", *columns]))
-    cells = {target: items[name].fillna("").astype(str) for target, name in columns.items()}
-    if of_item is not None and of_item not in cells and len(item_names) == 1:
-        cells[of_item] = items["item"].astype(str)
-    model = items["model"].fillna("").astype(str)
-    given_model = cells.get("model_name", model)
-    cells["model_name"] = given_model.where(given_model != "", model).replace("", UNKNOWN_MODEL)
-    ids_of_items = items["item"].astype(str).map(ids)
-    # A run groups responses by prompt or text unless their groups say otherwise.
-    has_few_prompts = "prompt_text" in cells and cells["prompt_text"].duplicated().any()
-    is_grouped = tables.groups_by not in ("", columns.get("response_text"))
-    if (is_grouped or has_few_prompts) and "group_id" not in cells:
-        header.append("group_id")
-        cells["group_id"] = items["group"].fillna("").astype(str) if is_grouped else ids_of_items
-    blank = pd.Series("", index=items.index)
-    in_order = [ids_of_items, *(cells.get(name, blank) for name in header)]
-    return [("response_id", *header), *zip(*in_order, strict=True)]
-
-
-def _guessed_text(tables: RatingTables) -> str | None:
-    """Return the column of what raters were most likely shown: the longest texts."""
-    attributes = tables.items.drop(columns=["item", "group", "model"]).fillna("").astype(str)
-    item_names = tables.columns.get("item", ())
-    names = {plain(str(of)) for of in (*attributes, *item_names)}
-    if names & _TEXTS["response_text"] or names >= {*PAIR_COLUMNS}:
-        return None
-    lengths = {
-        str(name): float(texts.str.len().mean())
-        for name, texts in attributes.items()
-        if not may_be(str(name), Role.TEXT)
-        and plain(str(name)) not in _TEXTS["prompt_text"]
-        and texts.nunique() > len(texts) / 2
-    }
-    longest = max(lengths, key=lengths.__getitem__, default=None)
-    return longest if longest is not None and lengths[longest] > _SHORTEST_TEXT else None
-
-
-def _rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str]) -> Rows:
-    """Return ratings of people, or scores of judges, with the words of a scale that has some."""
-    owner, header = ("judge", "judge_model") if "judge" in rated else ("rater", "rater_id")
-    questions, names = rated["question"].astype(str), rated[owner].astype(str)
-    scales = {question.id: question.scale for question in tables.questions}
-    of_judges = tables.judge_scales if owner == "judge" else {}
-    keys = list(zip(questions, names, rated["value"], strict=True))
-    texts: dict[tuple[str, str, float], str] = {}
-    for question, name, value in dict.fromkeys(keys):
-        scale = of_judges.get(name, scales[question])
-        texts[question, name, value] = scale.rating_text(value)
-    columns: dict[str, Iterable[str]] = {
-        "response_id": rated["item"].astype(str).map(ids),
-        "question_id": questions,
-        header: names,
-        "rating" if owner == "rater" else "score": [texts[key] for key in keys],
-    }
-    if owner == "rater":
-        columns["labelled_at"] = rated["labelled_at"].astype(object).fillna("")
-    elif any(runs := list(map(str, rated["run"]))):
-        columns["run"] = runs
-    return [tuple(columns), *zip(*columns.values(), strict=True)]
-
-
 def _rubric(tables: RatingTables) -> list[dict[str, object]]:
     """Return questions as evaluation.yaml has them, with a level unless it is the usual one."""
     rubric: list[dict[str, object]] = []
@@ -524,7 +427,7 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
         )
         if len(of)
     ]
-    text = _guessed_text(tables) if writes_responses else None
+    text = guessed_text(tables) if writes_responses else None
     guesses = [f"{q.scale.described()} ({q.id})" for q in tables.questions if q.scale_guessed]
     notes = [f"read {' and '.join(rated)}."]
     if guesses:
@@ -538,28 +441,6 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
         if not reason.is_told:  # by a note
             notes.append(f"not read: {name}: {reason.text}.")
     return notes + [f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts]
-
-
-def _texts_in(paths: Sequence[Path]) -> Rows:
-    """Return responses with the texts of files without ratings; empty if there are none."""
-    rows: Rows = [("response_id", *_TEXTS)]
-    for path in paths:
-        table = read_table(path, folder=path.parent)
-        headers = {
-            name: next((h for h in table.columns if plain(h) in names), None)
-            for name, names in _TEXTS.items()
-        }
-        if headers["response_text"] is None:
-            continue
-        columns = [header for header in table.columns if header not in headers.values()]
-        ids = next((c for h in columns if len(set(c := table.text(h))) == len(table)), None)
-        names = [str(cell) for cell in ids] if ids is not None else map(str, table.lines)
-        texts = [
-            table.text(header) if header else [UNKNOWN_MODEL] * len(table)
-            for header in headers.values()
-        ]
-        rows += [tuple(cell or "" for cell in row) for row in zip(names, *texts, strict=True)]
-    return rows if len(rows) > 1 else []
 
 
 def _tasks_of_texts(rows: Rows) -> list[str]:
