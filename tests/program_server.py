@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -127,6 +128,7 @@ def share_stores() -> None:
     from dagster._core.storage.runs.sqlite import sqlite_run_storage
     from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
     from sqlalchemy import Engine, create_engine
+    from sqlalchemy.event import listen
 
     from_config = ScriptDirectory.from_config
     by_location: dict[str | None, ScriptDirectory] = {}
@@ -142,7 +144,11 @@ def share_stores() -> None:
         if url not in by_url:
             by_url[url] = create_engine(url, **options)
             setattr(by_url[url], "dispose", lambda: None)  # noqa: B010 - its pool keeps nothing
+            listen(by_url[url], "connect", without_waiting)
         return by_url[url]
+
+    def without_waiting(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA synchronous=OFF")  # no machine loses its power
 
     setattr(ScriptDirectory, "from_config", read_once)  # noqa: B010 - a method for mypy
     for store in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
