@@ -24,6 +24,7 @@ from eval_assets.readers.names import (
     names_file_of_judge,
     names_id,
     names_model,
+    names_quality,
     who,
 )
 from eval_assets.readers.values import MISSING, number_in, order_of
@@ -46,6 +47,9 @@ _MOST_CLASSES = 9
 
 _MOST_WORDS = 40
 _LONGEST_WORD = 40
+_OF_WORDS = (Role.ITEM, Role.SYSTEM, Role.TURN, Role.MEASURE, Role.GROUP)
+"""Roles that a word may have beside one of quality: task of task_success."""
+
 _TIME = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
     r"|\d{4}-\d{2}-\d{2}T.*"
@@ -225,8 +229,12 @@ class CodedColumn:
     def may_be(self, *roles: Role) -> bool:
         """Return whether the header has the name of one of the roles."""
         is_filled = self.kind is Kind.WORD and self.can_rate and self.has_cell.all()
-        if (self.kind is Kind.NUMBER or is_filled) and may_be(self.name, Role.RATING):
+        is_number = self.kind is Kind.NUMBER
+        is_rating = (is_number or is_filled) and may_be(self.name, Role.RATING)
+        if is_rating or (is_number and not self.name.endswith("s")):  # which may be counted
             roles = tuple(role for role in roles if role is not Role.TEXT)  # a French note
+        if is_number and names_quality(self.name):
+            roles = tuple(role for role in roles if role not in _OF_WORDS)
         return may_be(self.name, *roles)
 
     @cached_property

@@ -173,6 +173,34 @@ def may_be(header: str, *roles: Role) -> bool:
     )
 
 
+_OF_QUALITY = re.compile(
+    r"_([^\W_]+?(ness|ity|[ae]nce|ment|tion|ing|cy)|quality|style|structure|flow|success|detail)(?=_|$)"
+)
+
+
+def names_quality(header: str) -> bool:
+    """Return whether words of a header end in what may be rated, as those of task_success.
+
+    Examples:
+        >>> names_quality("task_success"), names_quality("anna_instruction_following")
+        (True, True)
+        >>> names_quality("human_confidence"), names_quality("response_generation_time")
+        (False, False)
+    """
+    name = plain(header)
+    roles = (
+        Role.MEASURE,
+        Role.TIME,
+        Role.ITEM,
+        Role.TURN,
+        Role.SYSTEM,
+        Role.QUESTION,
+        Role.SUMMARY,
+    )
+    ends = [name[match.start() + 1 :] for match in _OF_QUALITY.finditer(name)]
+    return any(not may_be(end, *roles) for end in ends)
+
+
 _BETWEEN_PARTS = re.compile(r"(?<!\d)\.(?!\s)|\.(?![\d\s])")
 """A dot that is none of a version or after an initial."""
 

@@ -138,6 +138,12 @@ class ItemRows:
                 rated.append(column)
             else:
                 self.not_read[column.name] = reason
+        rated = rated or [
+            column
+            for column in candidates
+            if self.not_read.get(column.name) == BY_NAME
+            and any(self._is_pair(column, of) for of in candidates if of is not column)
+        ]
         if not rated:
             return None
         main = self._of_one_scale(rated)
@@ -1025,6 +1031,7 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
         names = [owners.get(name, name) for name in names]  # Verdict (FC1) beside Verdict (LLM)
     kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
     models = models_by_company(names)
+    models |= _judges_of_others(names)
     kinds = [Who.JUDGE if n in models else k for n, k in zip(names, kinds, strict=True)]
     if not are_a_row_of_letters(names):
         kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]
@@ -1048,6 +1055,18 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
             for name, (a, b) in zip(names, crossed, strict=True)
         ]
     return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}
+
+
+def _judges_of_others(names: Sequence[str]) -> set[str]:
+    """Return the headers that are another one with a judge before it.
+
+    Examples:
+        >>> _judges_of_others(["user_satisfaction", "judge_user_satisfaction"])
+        {'judge_user_satisfaction'}
+    """
+    known = {plain(name) for name in names}
+    parts = {name: plain(name).partition("_") for name in names}
+    return {name for name, of in parts.items() if of[2] in known and who(of[0]) is Who.JUDGE}
 
 
 def _holds_names(column: CodedColumn) -> bool:

@@ -265,3 +265,26 @@ def test_files_of_a_folder_are_read_in_any_order(tmp_path: Path) -> None:
         read_ratings([tmp_path], ReadOptions())
 
     assert "eval_results.csv: nothing says who gave" in str(refusal.value.exceptions[0])
+
+
+@pytest.mark.parametrize(
+    "criterion", ["task_success", "instruction_following", "policy_compliance", "user_satisfaction"]
+)
+def test_criteria_with_a_word_for_something_else_are_read(tmp_path: Path, criterion: str) -> None:
+    header = f"id,{criterion},judge_{criterion}"
+
+    result = read(tmp_path, "ratings.csv", sheet(header, ANNA, JUDGE))
+
+    assert (len(result.ratings), len(result.scores)) == (N, N)
+    assert result.scores["item"].nunique() == N
+
+
+@pytest.mark.parametrize("criterion", ["trust", "difficulty", "reasoning"])
+def test_what_is_called_a_measurement_is_rated_if_a_person_and_a_judge_say_it(
+    tmp_path: Path, criterion: str
+) -> None:
+    header = f"id,human_{criterion},gpt4_{criterion}"
+
+    result = read(tmp_path, "ratings.csv", sheet(header, ANNA, JUDGE))
+
+    assert (len(result.ratings), len(result.scores)) == (N, N)
