@@ -15,13 +15,17 @@ from eval_assets.readers.importers.export_content import (
 )
 
 
-@importer(
-    "mlflow",
-    lambda record: (
-        isinstance(at(at(record, "trace") or record, "info.assessments"), list)
-        or ("assessments" in record and ("trace_id" in record or "request" in record))
-    ),
-)
+def _is_of_mlflow(record: Record) -> bool:
+    trace = at(record, "trace") or record
+    if isinstance(at(trace, "info.assessments"), list):
+        return True
+    is_trace = "assessments" in record and ("trace_id" in record or "request" in record)
+    # Others have assessments, too: these say whose they are.
+    kinds = [at(of, "source") is not None for of in records_at(record, "assessments")]
+    return is_trace and isinstance(record["assessments"], list) and all(kinds)
+
+
+@importer("mlflow", _is_of_mlflow)
 def read_mlflow(records: Iterable[Record], export: Export) -> None:
     """Add the traces: feedback by people is a rating, any other a judge's score.
 

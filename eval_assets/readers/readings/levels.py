@@ -74,7 +74,8 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         elif names_model(name) and not names_model(owner):
             rater = name
         elif who(owner) is Who.JUDGE:
-            of_list = names_judge(name) and plain(owner) in ("judge", "judges", "llm", "llms")
+            is_name = names_judge(name) and not is_rating_word(name)
+            of_list = is_name and plain(owner) in ("judge", "judges", "llm", "llms")
             rater = name if of_list else owner
         possible, of_rows = questions, reading.question
         if of_rows is not None and of_rows.level > column.level:
@@ -146,7 +147,8 @@ def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
     These are judges' scores beside people's ratings, and people's beside those of judges.
     """
     best = candidates[0]
-    known = {of.column.name for of in best.rated}
+    known = {owner_and_field(of.column.name)[1] for of in best.rated if of.rater}
+    known |= {of.column.name for of in best.rated}
     for other in candidates[1:]:
         first, last = sorted(of.table.sheet for of in (best, other))
         # Another list may have the same fields.

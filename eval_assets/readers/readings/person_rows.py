@@ -28,11 +28,11 @@ _LONGEST_CODE = 3
 """Letters of a header up to which it may be the code of a question, and of no rater."""
 
 _SURVEYS = {
-    "response_id": ("start_date", "finished"),
+    "response_id": ("start_date", "finished", "ip_address", "user_language"),
     "respondent_id": ("collector_id",),
     "id": ("lastpage",),
 }
-"""Columns of respondents in Qualtrics, SurveyMonkey and LimeSurvey, with others beside them."""
+"""Columns of respondents in Qualtrics, SurveyMonkey and LimeSurvey; one or two others beside."""
 
 _METADATA = re.compile(r"(^|_)(id|page|lastpage|seed)$")
 
@@ -134,8 +134,8 @@ def _person(
 
     names = {plain(column.name) for column in columns}
     for column in ids:
-        beside = _SURVEYS.get(plain(column.name))
-        if beside is not None and names.issuperset(beside):
+        beside = _SURVEYS.get(plain(column.name), ())
+        if beside and len(names.intersection(beside)) >= min(2, len(beside)):
             return column, True
     for column in ids:
         is_rater = column is choices.rater_column or column.may_be(Role.RATER)

@@ -288,3 +288,21 @@ def test_what_is_called_a_measurement_is_rated_if_a_person_and_a_judge_say_it(
     result = read(tmp_path, "ratings.csv", sheet(header, ANNA, JUDGE))
 
     assert (len(result.ratings), len(result.scores)) == (N, N)
+
+
+@pytest.mark.parametrize("key", ["feedback", "assessments"])
+def test_a_verdict_of_a_judge_beside_a_list_of_peoples_is_read_once(
+    tmp_path: Path, key: str
+) -> None:
+    records = [
+        {
+            "trace_id": item,
+            key: [{"name": "anna", "verdict": a}, {"name": "ben", "verdict": b}],
+            "judge": {"model": "gpt-4o", "verdict": j},
+        }
+        for item, a, b, j in zip(IDS, ANNA, BEN, JUDGE, strict=True)
+    ]
+
+    result = read(tmp_path, "ratings.json", json.dumps(records))
+
+    assert (len(result.ratings), len(result.scores)) == (2 * N, N)
