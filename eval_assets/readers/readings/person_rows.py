@@ -28,7 +28,7 @@ _LONGEST_CODE = 3
 """Letters of a header up to which it may be the code of a question, and of no rater."""
 
 _SURVEYS = {
-    "response_id": ("start_date", "finished", "ip_address", "user_language"),
+    "response_id": ("start_date", "finished", "ipaddress", "user_language"),
     "respondent_id": ("collector_id",),
     "id": ("lastpage",),
 }

@@ -306,3 +306,14 @@ def test_a_verdict_of_a_judge_beside_a_list_of_peoples_is_read_once(
     result = read(tmp_path, "ratings.json", json.dumps(records))
 
     assert (len(result.ratings), len(result.scores)) == (2 * N, N)
+
+
+def test_respondents_of_a_survey_without_its_dates_are_raters_for_sure(tmp_path: Path) -> None:
+    header = "ResponseId,IPAddress,UserLanguage,Q1,Q2,Q3,Q4,Q5"
+    answers = ["1,3,5,2,4", "2,5,3,2,5", "1,4,4,1,5"]
+    rows = [f"R_{k},10.0.0.1,EN,{answer}" for k, answer in enumerate(answers)]
+
+    result = read(tmp_path, "survey.csv", "\n".join([header, *rows]))
+
+    assert set(result.ratings["rater"]) == {"R_0", "R_1", "R_2"}
+    assert "ResponseId names raters" not in [doubt.choice for doubt in result.doubts]
