@@ -62,6 +62,9 @@ _FEW_ROWS = 12
 
 _MOST_ITEM_COLUMNS = 8
 _NEARLY_UNIQUE = 0.995
+_ALMOST = 0.9
+"""Share of rows from which on an item's column has second ratings, and no other items."""
+
 _FEWEST_COMPUTED = 8
 _NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
 _RUN = re.compile(
@@ -994,7 +997,9 @@ def item_columns(
         if keys:
             roles = (Role.ITEM, Role.TURN, Role.SYSTEM)
             return max(keys, key=lambda key: sum(column.may_be(*roles) for column in key))
-    return []
+    # Few rows are second ones of an item; those of a prompt are other responses.
+    nearly = (c for c in pool if c.may_be(Role.ITEM) and not c.may_be(Role.GROUP))
+    return [c for c in nearly if c.n_cells == n_rows and c.n_distinct >= _ALMOST * n_rows][:1]
 
 
 def _are(names: Sequence[str], role: str) -> str:

@@ -317,3 +317,17 @@ def test_respondents_of_a_survey_without_its_dates_are_raters_for_sure(tmp_path:
 
     assert set(result.ratings["rater"]) == {"R_0", "R_1", "R_2"}
     assert "ResponseId names raters" not in [doubt.choice for doubt in result.doubts]
+
+
+def test_equal_rows_of_an_item_count_once_and_different_ones_are_an_error(tmp_path: Path) -> None:
+    lines = sheet("ticket,anna,ben,gpt-4o", ANNA, BEN, JUDGE).splitlines()
+    item, first, *rest = lines[1].split(",")
+    changed = ",".join([item, str(6 - int(first)), *rest])
+
+    once = read(tmp_path, "ratings.csv", "\n".join([*lines, lines[1], lines[2]]))
+
+    assert once.ratings["item"].nunique() == N
+    assert "6 ratings given twice: counted once" in once.notes
+    with pytest.raises(ExceptionGroup) as refusal:
+        read(tmp_path, "ratings.csv", "\n".join([*lines, changed]))
+    assert f'a second rating of "{item}"' in str(refusal.value.exceptions[0])
