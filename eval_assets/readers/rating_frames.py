@@ -32,6 +32,7 @@ from eval_assets.readers.values import (
     in_utc,
     likely_scale,
     missing_code,
+    order_of,
     parsed_ratings,
     wider_scale,
 )
@@ -302,6 +303,10 @@ def with_values(
                 )
             elif scale is not question.scale:
                 of_judges[name] = scale
+                if scale.words and order_of(scale.words) is None:
+                    option = option_text(ratings.table, "judge-pass", scale.words[-1])
+                    text = f"the order of {listed_briefly(scale.words)} of {name} is not known"
+                    ratings.notes.append(f"{text}; name what passes: {option}")
             values[scored] = scores
             is_used[scored] = ~np.isnan(scores)
             if n_off := int(np.isnan(scores).sum()):

@@ -203,7 +203,7 @@ def _may_name_raters(
         )
         or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
     )
-    if no_names or is_named_beside or _stands_beside_people(column, ratings):
+    if no_names or is_named_beside or _stands_beside_people(table, column, ratings):
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
     may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
@@ -258,13 +258,19 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
     )
 
 
-def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+def _stands_beside_people(
+    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
+) -> bool:
     """Return whether a column says who made the file, or holds scores, beside people's ratings."""
     peers = [of for of in ratings if of is not column]
     if column.n_distinct == 1 and not column.origin:
         return any(who(owner_and_field(of.name)[1]).is_human or of.who is Who.JUDGE for of in peers)
-    is_score = column.kind is Kind.NUMBER and names_judge(column.name)
-    return is_score and any(of.who is Who.HUMAN for of in peers)
+    # Words of a judge that name nobody, one for each item, are verdicts.
+    names = column.rating_words[:50]
+    is_name = any(is_first_name(of) or who(of) in (Who.HUMAN, Who.JUDGE) for of in names)
+    has_ids = any(of.n_distinct == len(table) for of in table.columns)
+    is_score = column.kind is Kind.NUMBER or (column in ratings and has_ids and not is_name)
+    return is_score and names_judge(column.name) and any(of.who is Who.HUMAN for of in peers)
 
 
 def _names_judges_score(column: CodedColumn) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets import check
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from tests.unit.readers.test_team_sheets import ANNA, BEN, IDS, JUDGE, SECOND, N, read, sheet
@@ -320,3 +321,17 @@ def test_equal_rows_of_an_item_count_once_and_different_ones_are_an_error(tmp_pa
     with pytest.raises(ExceptionGroup) as refusal:
         read(tmp_path, "ratings.csv", "\n".join([*lines, changed]))
     assert f'a second rating of "{item}"' in str(refusal.value.exceptions[0])
+
+
+def test_verdicts_of_a_judge_in_words_of_its_own_are_no_names_of_raters(tmp_path: Path) -> None:
+    words = [["toxic", "non-toxic"][value > 2] for value in JUDGE]
+
+    result = read(tmp_path, "ratings.csv", sheet("ticket,human,judge", VERDICTS, words))
+
+    assert set(result.ratings["rater"]) == {"human"}
+    assert set(result.scores["judge"]) == {"judge"}
+    assert (
+        "the order of non-toxic, toxic of judge is not known; name what passes: --judge-pass toxic"
+        in result.notes
+    )
+    assert "Rank correlation" not in str(check(tmp_path / "ratings.csv"))
