@@ -729,7 +729,9 @@ class ItemRows:
         options, name = self.choices.options, column.name
         is_person, is_rating = self._is_person(column), column.may_be(Role.RATING)
         is_human = self.who_is(column) is Who.HUMAN
-        is_named = options.rater or options.judge or judges
+        words = {*column.rating_words}
+        is_like = any(of.kind is column.kind or {*of.values} & words for of in judges)
+        is_named = options.rater or options.judge or is_like
         judge = None if is_named or is_human else self.table.judge
         rater = name if (is_person or _may_be_name(column)) and not is_rating_word(name) else ""
         reading.rated = [RatedColumn(column, judge or rater, name, is_judge=judge is not None)]

@@ -135,6 +135,9 @@ def _rater_candidates(
     likely = [column for score, column in scored if score > -1]
     likely = [of for of in likely if not _tells_of_raters(of, likely)]
     named = [of for of in likely if of.may_be(Role.RATER)]
+    # Who was shown to users is no rater, though subjects are.
+    shown = [of for of in named if _SUBJECT.match(plain(of.name))]
+    likely = [of for of in likely if of not in shown or shown == named]
     texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
     return [of for of in likely if of not in authors or authors == named][:_MOST_CANDIDATES]
@@ -172,7 +175,9 @@ def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> 
 def _may_name_raters(
     table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
 ) -> bool:
-    is_named, is_number = column.may_be(Role.RATER), column.kind is Kind.NUMBER
+    is_number = column.kind is Kind.NUMBER
+    is_counted = is_number and column.can_rate and plain(column.name).endswith("rs")  # annotators
+    is_named = column.may_be(Role.RATER) and not is_counted
     names_judges = column.level and any(who(of) is Who.JUDGE for of in column.values[:50])
     is_described = column.may_be(*_DESCRIBES) and not names_judges  # as a type of feedback may
     is_described |= column.can_rate and names_model(column.name)
@@ -183,7 +188,10 @@ def _may_name_raters(
         and 0 < len(of.values) == sum(map(names_model, of.values))
         for of in (table.columns if ratings else ())
     )
-    # The parts of a list are no raters if a field beside it says what they are, or two texts do.
+    # The parts of a list are no raters if a field beside it says what they are, or two texts do;
+    # nor are those of a text, from start to end.
+    fields = {owner_and_field(of.name)[1] for of in table.columns if of.level == column.level}
+    no_names |= column.origin is Origin.POSITION and fields.issuperset(("start", "end"))
     is_named_beside = column.origin is Origin.POSITION and (
         any(
             of.level == column.level
@@ -420,12 +428,20 @@ class _RatingRows:
             not_read=self.not_read,
             notes=self.notes,
         )
+        if len(rated) == 1 and self._is_of_words(rated[0]):
+            self.notes.append(f"only its values say that {rated[0].name} holds ratings")
         self._doubt_programs(reading)
         if not (self.is_named or self.rater.holds_emails or self.choices.items):
             columns = tuple(column.name for column in (*key.items, self.rater))
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
+
+    def _is_of_words(self, column: CodedColumn) -> bool:
+        """Return whether a column holds words in no order, and nothing calls it a rating."""
+        is_called = column.may_be(Role.RATING) or column.who in (Who.HUMAN, Who.CRITERION)
+        is_open = not (is_called or "?" in column.name or self.choices.ratings)
+        return is_open and column.kind is Kind.WORD and column.order is None
 
     def _is_of_judge(self, column: CodedColumn) -> bool:
         """Return whether scores are a judge's, though people may stand beside them."""
@@ -868,6 +884,7 @@ def _summands(column: CodedColumn, columns: Sequence[CodedColumn]) -> list[Coded
 
 
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
+_SUBJECT = re.compile(r"subject")
 _TRUE, _FALSE = {"1", *lines_of("true")}, {"0", *lines_of("false")}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)|^automated$")
 _OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")

@@ -28,6 +28,12 @@ def long(header: str, *names: object) -> str:
     return "\n".join([header, *rows]) + "\n"
 
 
+def long_rows(*names: object) -> list[tuple[str, str, int]]:
+    """Return item, rater and rating of each rating."""
+    rows = [line.split(",") for line in long("", *names).splitlines()[1:]]
+    return [(item, rater, int(value)) for item, rater, value in rows]
+
+
 TRAITS = [
     {"id": item, "ratings": [{"criterion": "tone", "score": a}, {"criterion": "depth", "score": b}]}
     for item, a, b in PAIRS
@@ -335,3 +341,34 @@ def test_verdicts_of_a_judge_in_words_of_its_own_are_no_names_of_raters(tmp_path
         in result.notes
     )
     assert "Rank correlation" not in str(check(tmp_path / "ratings.csv"))
+
+
+def test_subjects_that_users_saw_are_items(tmp_path: Path) -> None:
+    rows = [f"{user},s{item},{value}" for item, user, value in long_rows("7", "8")]
+
+    result = read(tmp_path, "ratings.csv", "\n".join(["user_id,subject_ids,value", *rows]))
+
+    assert set(result.ratings["rater"]) == {"7", "8"}
+    assert result.ratings["item"].nunique() == N
+
+
+def test_numbers_of_annotators_are_no_annotators(tmp_path: Path) -> None:
+    numbers = [1 + n % 3 for n in range(N)]
+    scores = [round(1 + value + n / 100, 3) for n, value in enumerate(JUDGE)]
+    content = sheet("src,lp,score,annotators", ["en-de", "de-en"] * (N // 2), scores, numbers)
+
+    result = read(tmp_path, "ratings.csv", content)
+
+    assert set(result.ratings["rater"]) == {"(not named)"}
+    assert {q.id for q in result.questions} == {"score"}
+
+
+def test_words_that_nothing_calls_ratings_are_said_to_be_read_as_such(tmp_path: Path) -> None:
+    rows = [
+        f"t{item},{rater},{'abc'[(int(item) + value) % 3]}x"
+        for item, rater, value in long_rows("anna", "ben")
+    ]
+
+    result = read(tmp_path, "ratings.csv", "\n".join(["ticket,rater,origin", *rows]))
+
+    assert "only its values say that origin holds ratings" in result.notes
