@@ -107,6 +107,17 @@ def listed_briefly(names: Sequence[str]) -> str:
     return f"{', '.join(names[:4])}, ... {names[-1]} ({len(names)})"
 
 
+def count_as_people(names: Sequence[str]) -> str:
+    """Return that raters of some names count as people.
+
+    Examples:
+        >>> count_as_people(["hhem"]), count_as_people(["A", "B"])
+        ('hhem counts as a person', 'A, B count as people')
+    """
+    verb = "counts as a person" if len(names) == 1 else "count as people"
+    return f"{listed_briefly(names)} {verb}"
+
+
 def nearest(name: str, choices: Iterable[str]) -> str:
     """Return a remedy that names the closest of the choices, or all of them.
 

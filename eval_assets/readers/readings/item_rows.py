@@ -38,7 +38,7 @@ from eval_assets.readers.names import (
     who,
     with_shared_parts,
 )
-from eval_assets.readers.problems import listed_briefly
+from eval_assets.readers.problems import count_as_people, listed_briefly
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.person_rows import form_of
@@ -579,8 +579,7 @@ class ItemRows:
             letters = tuple(name for name in raters if who(name) is not Who.HUMAN)
             is_named = any(map(is_first_name, raters)) or self.choices.parts or self.choices.judges
             if is_certain and letters and not is_named:
-                choice = f"{listed_briefly(letters)} counts as a person"
-                reading.forks.append((choice, {"judge": letters}))
+                reading.forks.append((count_as_people(letters), {"judge": letters}))
         elif questions:
             reading.rated, reading.likelihood = questions, 6.0
         else:
@@ -750,7 +749,7 @@ class ItemRows:
                 f"If they are, pass {option_text(self.table, 'rating', name)}",
             )
         elif not is_certain:
-            reading.notes.append(f"only its values say that {name} holds ratings")
+            reading.note_values_alone(column)
 
     def _people(
         self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]
@@ -865,9 +864,8 @@ class ItemRows:
                 strangers.append(column)
         if 0 < len(strangers) < len(people):
             names = [column.name for column in strangers]
-            verb = "counts as a person" if len(names) == 1 else "count as people"
             option = option_text(self.table, "judge", *names)
-            reading.notes.append(f"{listed_briefly(names)} {verb}; if a judge, pass {option}")
+            reading.notes.append(f"{count_as_people(names)}; if a judge, pass {option}")
 
     # Sheets and items.
 

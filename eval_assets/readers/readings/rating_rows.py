@@ -37,7 +37,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
     who,
 )
-from eval_assets.readers.problems import listed_briefly
+from eval_assets.readers.problems import count_as_people, listed_briefly
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.table_reading import (
     MOST_QUESTIONS,
@@ -52,7 +52,6 @@ from eval_assets.readers.readings.table_reading import (
     row_numbers,
 )
 from eval_assets.readers.words import lines_of
-from eval_assets.wording import listed
 
 _MOST_CANDIDATES = 6
 _MOST_COPIES = 0.03
@@ -136,7 +135,7 @@ def _rater_candidates(
     likely = [of for of in likely if not _tells_of_raters(of, likely)]
     named = [of for of in likely if of.may_be(Role.RATER)]
     # Who was shown to users is no rater, though subjects are.
-    shown = [of for of in named if _SUBJECT.match(plain(of.name))]
+    shown = [of for of in named if plain(of.name).startswith("subject")]
     likely = [of for of in likely if of not in shown or shown == named]
     texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
@@ -429,7 +428,7 @@ class _RatingRows:
             notes=self.notes,
         )
         if len(rated) == 1 and self._is_of_words(rated[0]):
-            self.notes.append(f"only its values say that {rated[0].name} holds ratings")
+            reading.note_values_alone(rated[0])
         self._doubt_programs(reading)
         if not (self.is_named or self.rater.holds_emails or self.choices.items):
             columns = tuple(column.name for column in (*key.items, self.rater))
@@ -488,8 +487,7 @@ class _RatingRows:
         models |= reading.judges
         programs = tuple(of for of in names if may_be_program(of, names) and of not in models)
         if programs and len(programs) < len(names):
-            verb = "counts as a person" if len(programs) == 1 else "count as people"
-            reading.forks.append((f"{listed(programs, most=3)} {verb}", {"judge": programs}))
+            reading.forks.append((count_as_people(programs), {"judge": programs}))
 
     # The key: the coarsest columns with which a rater rates once.
 
@@ -884,7 +882,6 @@ def _summands(column: CodedColumn, columns: Sequence[CodedColumn]) -> list[Coded
 
 
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
-_SUBJECT = re.compile(r"subject")
 _TRUE, _FALSE = {"1", *lines_of("true")}, {"0", *lines_of("false")}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)|^automated$")
 _OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")

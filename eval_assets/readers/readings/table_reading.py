@@ -144,6 +144,10 @@ class Reading:
         names = {rated.column.name for rated in self.rated}
         return column.name in names or any(column is of for of in roles)
 
+    def note_values_alone(self, column: CodedColumn) -> None:
+        """Say that no name calls the values of a column ratings."""
+        self.notes.append(f"only its values say that {column.name} holds ratings")
+
     def name_the_rest(self) -> None:
         """Give a reason for each column that has no role and none yet."""
         self.not_read = {
