@@ -9,7 +9,7 @@ from eval_assets.readers.columns import CodedTable, Kind, combined, n_distinct, 
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
 from eval_assets.readers.rating_tables import ReadOptions, Reason
-from eval_assets.readers.readings.item_rows import ItemRows
+from eval_assets.readers.readings.item_rows import reading_of_item_rows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
 from eval_assets.readers.readings.person_rows import form_of, reading_of_person_rows
 from eval_assets.readers.readings.rating_rows import readings_of_rating_rows
@@ -41,7 +41,7 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
         return [Reading(table=table, items=[], rated=[], refusal=refusal)]
     readings = [
         *readings_of_rating_rows(table, columns, not_read, choices),
-        ItemRows(table, columns, dict(not_read), choices).reading(),
+        reading_of_item_rows(table, columns, dict(not_read), choices),
         None if choices.ratings else reading_of_person_rows(table, not_read, choices),
     ]
     usable = [reading for reading in readings if reading is not None]

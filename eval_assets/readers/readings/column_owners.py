@@ -1,0 +1,281 @@
+"""Whose the columns of a table are: people's, judges' or nobody's, by headers and values."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    are_a_row_of_letters,
+    crossed_parts,
+    distinct_parts,
+    is_first_name,
+    is_rating_word,
+    may_be,
+    models_by_company,
+    names_judge,
+    names_model,
+    owner_and_field,
+    parts_of_raters,
+    share_of_criteria,
+    share_of_people,
+    shared_part,
+    who,
+)
+from eval_assets.readers.readings.levels import judge_of_question
+from eval_assets.readers.readings.table_reading import (
+    MODELS,
+    Choices,
+    RatedColumn,
+    row_numbers,
+)
+
+RUN = re.compile(
+    r"(.*?)[ _.(-]*(?:run|trial|rep|repeat|attempt|sample|try|iteration|seed)[ _.-]?(\d+)\)?",
+    re.IGNORECASE,
+)
+NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
+_EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
+_EVALUATORS = re.compile(r"(evaluator|grader|scorer|judge|eval)s?$")
+
+_OF_CODE = re.compile(r"[\d/_.-]")
+"""A column and a value that name a program, as lynx-large of an evaluator."""
+
+
+@dataclass(eq=False)
+class ColumnOwners:
+    """Owners of the columns of a table whose rows are items; `kinds` has them by id of a column."""
+
+    table: CodedTable
+    columns: list[CodedColumn]
+    choices: Choices
+    kinds: dict[int, Who] = field(default_factory=dict)
+    runs: list[CodedColumn] = field(default_factory=list)
+    models: list[CodedColumn] = field(default_factory=list)
+    person: str = ""
+
+    def find(self, candidates: Sequence[CodedColumn]) -> None:
+        """Find whose the columns are that no header gives to anybody, by those beside them."""
+        self.runs = self._runs_of_no_name(candidates)
+        self._give_judge(self.runs)
+        self.models = self._models_who_rate(candidates)
+        self._give_judge(self.models)
+        self._give_judge([of for of in candidates if _is_threshold(of, self.columns)])
+        if not any(self.who_is(column) is Who.JUDGE for column in candidates):
+            # The only score without a rater, beside a column with a model, is that model's.
+            scores = [c for c in candidates if not self.is_person(c) and c.may_be(Role.RATING)]
+            is_of_model = len(self.models_of_all) == len(scores) == 1
+            self._give_judge(scores if is_of_model else beside_humans(candidates))
+        self.person = self._person_of_all()
+        for column in candidates if self.person else ():
+            if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
+                self.kinds[id(column)] = Who.HUMAN
+
+    def _give_judge(self, columns: Sequence[CodedColumn]) -> None:
+        self.kinds |= {id(column): Who.JUDGE for column in columns}
+
+    def who_is(self, column: CodedColumn) -> Who:
+        """Return whom a column is of: as options say, or its header beside the peers."""
+        if any(column is of for of in self.choices.judges):
+            return Who.JUDGE
+        if any(column is of for of in self.choices.raters):
+            return Who.HUMAN
+        return self.kinds.get(id(column), Who.UNKNOWN)
+
+    def is_chosen(self, column: CodedColumn) -> bool:
+        """Return whether an option says that a column holds ratings."""
+        return any(column is of for of in self.choices.rating_columns)
+
+    def is_person(self, column: CodedColumn) -> bool:
+        """Return whether a column is a person's."""
+        return self.who_is(column).is_human
+
+    def _runs_of_no_name(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+        """Return columns such as run_1 and run_2 beside people, if no judge is named."""
+        if Who.JUDGE in map(self.who_is, candidates):
+            return []
+        names = {id(column): RUN.fullmatch(column.name) for column in candidates}
+        runs = [c for c in candidates if (name := names[id(c)]) and not who(name[1]).is_human]
+        has_people = any(self.is_person(column) for column in candidates if column not in runs)
+        are_runs = has_people and all(column.may_be(Role.RUN) for column in runs)
+        return runs if len(runs) > 1 and are_runs else []
+
+    def _models_who_rate(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns called model that hold what people's hold, and no names of models."""
+        people = [{*column.values} for column in candidates if self.is_person(column)]
+        parts = parts_of_raters([column.name for column in candidates])
+        return [
+            column
+            for column in candidates
+            if plain(parts.get(column.name, column.name)) in MODELS
+            and any(len(values & {*column.values}) > 1 for values in people)
+        ]
+
+    def _person_of_all(self) -> str:
+        """Return the person that a column of one value calls the rater; empty if none does."""
+        named = [
+            column.values[0]
+            for column in self.columns
+            if len(column.values) == 1
+            and column.n_cells == len(self.table)
+            and column.may_be(Role.RATER)
+            and who(column.values[0]).is_human
+        ]
+        is_open = not (self.choices.rating_columns or self.models_of_all)
+        return named[0] if is_open and len(named) == 1 else ""
+
+    @cached_property
+    def models_of_all(self) -> list[str]:
+        """Models that columns of one value call the judge, as all do in its file."""
+        of_judges = self.table.judge or _EVALUATORS.search(self.table.sheet)
+        columns = [
+            column
+            for column in self.columns
+            if len(column.values) == 1
+            and (
+                (of_judges or names_judge(column.name) or column.may_be(Role.RATER))
+                if names_model(column.values[0])
+                else _EVALUATOR.match(plain(column.name))
+                and _OF_CODE.search(column.values[0])
+                and who(column.values[0]) is not Who.HUMAN
+            )
+        ]
+        return [column.values[0] for column in columns]
+
+    def crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
+        """Return columns of which each combines a rater with a question; empty if they do not."""
+        pairs = crossed_parts([column.name for column in columns])
+        if not pairs:
+            return []
+        parts = [sorted({pair[k] for pair in pairs}) for k in (0, 1)]
+        people = [share_of_people(names, with_judges=True) for names in parts]
+        if max(people) <= 0.5:
+            return []
+        chosen = set(self.choices.parts)
+        margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
+        for side, names in enumerate(parts):  # A_human and A_gpt are of answers
+            are_letters = all(len(name) == 1 and name.isalpha() for name in names)
+            margins[side] -= 2 * (are_letters and Who.JUDGE in map(who, parts[1 - side]))
+            kinds = [who(name) in (Who.HUMAN, Who.JUDGE) or is_first_name(name) for name in names]
+            margins[side] += 0.1 * all(kinds)
+        k = int(not chosen <= set(parts[0]) if chosen else margins[0] < margins[1])
+        are_people = margins[1 - k] > 0 and any(
+            who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k]
+        )
+        owners = sorted(who(of).name for of in parts[k])
+        are_numbered = owners == ["HUMAN", "JUDGE"] and all(map(str.isdigit, parts[1 - k]))
+        are_asked = names_judge(" ".join(parts[1 - k])) and all(map(str.isdigit, parts[k]))
+        if (are_people or are_numbered or are_asked) and not chosen:
+            return []  # human_1, human_2, llm_1, llm_2 are no questions, q1 and judge_q1 no raters
+        return [
+            RatedColumn(
+                column,
+                rater=pair[k],
+                question=pair[1 - k],
+                is_judge=who(pair[k]) is Who.JUDGE and column not in self.choices.raters,
+            )
+            for column, pair in zip(columns, pairs, strict=True)
+            if not chosen or pair[k] in chosen
+        ]
+
+    def is_pair(self, column: CodedColumn, peer: CodedColumn) -> bool:
+        """Return whether a person and a judge say the same, as is_safe and is_safe_llm."""
+        judges = [of for of in (column, peer) if self.who_is(of) is Who.JUDGE]
+        if len(judges) != 1:
+            return False
+        [person] = [of for of in (column, peer) if of not in judges]
+        is_named = self.who_is(person) is Who.HUMAN and distinct_parts([column.name, peer.name])
+        return bool(is_named or judge_of_question(judges[0].name, [person.name]))
+
+
+def kinds_of(columns: Sequence[CodedColumn]) -> dict[int, Who]:
+    """Return whom the header of each column names, beside those of the peers."""
+    names = [column.name for column in columns]
+    parts = parts_of_raters(names)
+    owners = distinct_parts(names)
+    shared = (owners and shared_part(names[0], owners)) or ""
+    if is_rating_word(shared) and names_judge(shared):
+        names = [owners.get(name, name) for name in names]  # Verdict (FC1) beside Verdict (LLM)
+    kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
+    models = models_by_company(names)
+    models |= _judges_of_others(names)
+    kinds = [Who.JUDGE if n in models else k for n, k in zip(names, kinds, strict=True)]
+    if not are_a_row_of_letters(names):
+        kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]
+    stems = [NUMBER_AT_END.sub("", name).casefold() for name in names]
+    is_person_named = any(kind.is_human for kind in kinds)
+    for k, stem in enumerate(stems):  # Rating, Rating 1, Rating 2
+        is_numbered = stem and stems.count(stem) > 1 and kinds[k] is not Who.JUDGE
+        is_role = may_be(stem, Role.RATING, Role.RATER) and not may_be(stem, Role.ITEM)
+        # TA1, but not run1; nor gen1 beside people.
+        is_short = len(stem) > 1 and stem.isalpha() and who(stem.upper()) is Who.HUMAN
+        is_role |= is_short and (names[k].isupper() or not is_person_named)
+        is_role &= not may_be(stem, Role.RUN)
+        if is_numbered and is_role:
+            kinds[k] = Who.HUMAN
+    if any(k.is_human and not n.isdigit() for n, k in zip(names, kinds, strict=True)):
+        # 0 and 1 are an index beside people.
+        kinds = [Who.UNKNOWN if n.isdigit() else k for n, k in zip(names, kinds, strict=True)]
+    if crossed := crossed_parts(names):
+        kinds = [
+            max(who(a), who(name) if b.isdigit() else who(b), who(name), key=lambda k: k.value)
+            for name, (a, b) in zip(names, crossed, strict=True)
+        ]
+    return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}
+
+
+def _judges_of_others(names: Sequence[str]) -> set[str]:
+    """Return the headers that are another one with a judge before it.
+
+    Examples:
+        >>> _judges_of_others(["user_satisfaction", "judge_user_satisfaction"])
+        {'judge_user_satisfaction'}
+    """
+    known = {plain(name) for name in names}
+    parts = {name: plain(name).partition("_") for name in names}
+    return {name for name, of in parts.items() if of[2] in known and who(of[0]) is Who.JUDGE}
+
+
+def beside_humans(columns: Sequence[CodedColumn]) -> list[CodedColumn]:
+    """Return the columns that say the same as a human one, of nobody by name: label, human_label.
+
+    Examples:
+        >>> [c.name for c in beside_humans([CodedColumn.of(n, [1]) for n in ("f", "human_f")])]
+        ['f']
+    """
+    of_humans = {
+        re.sub("human_|_human$", "", plain(of.name)) for of in columns if "human" in of.name.lower()
+    }
+    return [of for of in columns if plain(of.name) in of_humans - {"human"}]
+
+
+def _is_threshold(column: CodedColumn, columns: Sequence[CodedColumn]) -> bool:
+    """Return whether two values say where a program's decimals lie, as x_label beside x_score."""
+    stem = plain(column.name).rpartition("_")[0]
+    is_of_program = stem and column.n_distinct == 2 and who(stem) is not Who.HUMAN
+    scores = [c for c in columns if is_of_program and plain(c.name).rpartition("_")[0] == stem]
+    return any(
+        np.count_nonzero(np.diff(column.codes[np.argsort(row_numbers(of), kind="stable")])) == 1
+        for of in scores
+        if of.kind is Kind.NUMBER and not of.is_whole and 2 * of.n_distinct > of.n_cells
+    )
+
+
+def judged(column: CodedColumn) -> RatedColumn:
+    """Return the column of a judge: it is a field of an object named after it."""
+    owner, name = owner_and_field(column.name)
+    if column.level and owner and who(owner) is Who.JUDGE and who(name) is not Who.JUDGE:
+        return RatedColumn(column, rater=owner, question=name, is_judge=True)
+    of_list = plain(owner) in ("judge", "judges") and who(name) is Who.JUDGE
+    return RatedColumn(column, rater=name if of_list else column.name, is_judge=True)
+
+
+def may_be_name(column: CodedColumn) -> bool:
+    """Return whether a name of a summary is that of people, too, so that the values decide."""
+    return plain(column.name) in ("max", "min")
