@@ -45,7 +45,7 @@ from eval_assets.readers.rated_rows import (
     readings_in_file,
     rows_of_reading,
 )
-from eval_assets.readers.readings.rating_rows import judges_by_kind
+from eval_assets.readers.readings.rater_columns import judges_by_kind
 from eval_assets.readers.readings.table_reading import Reading
 from eval_assets.readers.references import (
     RESPONSE_ID,

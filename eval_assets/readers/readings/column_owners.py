@@ -29,12 +29,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.readings.levels import judge_of_question
-from eval_assets.readers.readings.table_reading import (
-    MODELS,
-    Choices,
-    RatedColumn,
-    row_numbers,
-)
+from eval_assets.readers.readings.table_reading import MODELS, Choices, RatedColumn, row_numbers
 
 RUN = re.compile(
     r"(.*?)[ _.(-]*(?:run|trial|rep|repeat|attempt|sample|try|iteration|seed)[ _.-]?(\d+)\)?",

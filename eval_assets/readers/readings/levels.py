@@ -26,12 +26,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.rating_tables import Reason
-from eval_assets.readers.readings.table_reading import (
-    OF_ITEM,
-    Choices,
-    RatedColumn,
-    Reading,
-)
+from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
 
 
 def split_levels(reading: Reading, choices: Choices) -> None:

@@ -18,7 +18,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.rating_tables import Reason
-from eval_assets.readers.readings.rating_rows import holds_raters
+from eval_assets.readers.readings.rater_columns import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading
 
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")

@@ -29,6 +29,7 @@ from eval_assets.readers.names import (
 )
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.column_owners import RUN, ColumnOwners, kinds_of, may_be_name
+from eval_assets.readers.readings.derived_columns import FEWEST_COMPUTED, figure_of
 from eval_assets.readers.readings.table_reading import (
     BY_NAME,
     REFERENCE,
@@ -36,14 +37,12 @@ from eval_assets.readers.readings.table_reading import (
     Choices,
     deepest_level,
     option_text,
-    row_numbers,
 )
 from eval_assets.readers.values import are_yes_or_no, order_of
 
 _FEW_ROWS = 12
 """Rows below which sets of values hardly overlap, so that ranges are compared."""
 
-_FEWEST_COMPUTED = 8
 _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|conf|confidence|certainty)(_|$)")
 _NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total|agree|overr[iu]")
 _EARLIER = re.compile(r"initial|original|preliminary|draft|uncorrected")
@@ -52,12 +51,6 @@ _LATER = re.compile(r"final|revised|reviewed|corrected|adjudicated|updated")
 REPEATED = 0.7
 """Share of the cells below which distinct decimals may be ratings."""
 
-_COMPUTED = (
-    (np.nanmax, "highest"),
-    (np.nanmin, "lowest"),
-    (np.nanmean, "mean"),
-    (np.nanmedian, "median"),
-)
 _UNCROSSED = Reason("its name has not the parts of the others", is_told=True, is_attribute=False)
 _SUMMARY = Reason("a summary of the ratings by its name", is_attribute=False)
 _UNORDERED = Reason("words without an order")
@@ -313,7 +306,7 @@ class RatedColumns:
 
     def _without_computed(self, people: list[CodedColumn]) -> list[CodedColumn]:
         """Return the columns without those that are the mean, highest or the like of the peers."""
-        if any(map(self.owners.is_chosen, people)) or len(self.table) <= _FEWEST_COMPUTED:
+        if any(map(self.owners.is_chosen, people)) or len(self.table) <= FEWEST_COMPUTED:
             return people
         rest = list(people) if all(c.kind is Kind.NUMBER for c in people) else []
         if len({number for c in rest for number in _distinct_numbers(c)}) <= 2:
@@ -322,7 +315,7 @@ class RatedColumns:
             peers = [other for other in rest if other is not column]
             # A person's ratings are whole where those of the others are.
             is_name = self.owners.is_person(column) and column.is_whole
-            figure = None if len(peers) < 2 or is_name else _figure_of(column, peers)
+            figure = None if len(peers) < 2 or is_name else figure_of(column, peers)
             if figure is not None:
                 rest.remove(column)
                 text = f"the {figure} of the ratings beside it"
@@ -432,16 +425,3 @@ def _distinct_numbers(column: CodedColumn) -> set[float]:
     if column.kind is not Kind.NUMBER:
         return set()
     return set(np.round(column.numbers[~np.isnan(column.numbers)], 6).tolist())
-
-
-def _figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:
-    """Return the figure of other columns that a column holds in nearly every row."""
-    ratings = np.array([row_numbers(other) for other in peers])
-    rows = ~np.isnan(ratings).all(axis=0) & column.has_cell
-    if rows.sum() <= _FEWEST_COMPUTED:
-        return None
-    figures, ratings = row_numbers(column)[rows], ratings[:, rows]
-    for figure, name in _COMPUTED:
-        if np.mean(np.abs(figure(ratings, axis=0) - figures) < 0.01) > 0.99:
-            return name
-    return None

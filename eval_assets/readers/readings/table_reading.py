@@ -13,14 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers.columns import (
-    CodedColumn,
-    CodedTable,
-    Kind,
-    Origin,
-    combined,
-    n_distinct,
-)
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,

@@ -1,0 +1,327 @@
+"""Columns that name the raters of rows, and which of the raters are machines."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    Origin,
+    combined,
+    n_distinct,
+    share_constant,
+)
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    distinct_parts,
+    holds_judges,
+    is_first_name,
+    is_rating_word,
+    names_id,
+    names_judge,
+    names_model,
+    names_one_of_several,
+    owner_and_field,
+    share_of_criteria,
+    who,
+)
+from eval_assets.readers.readings.table_reading import (
+    MOST_QUESTIONS,
+    Choices,
+    deepest_level,
+    responses_side_by_side,
+)
+from eval_assets.readers.words import lines_of
+
+_MOST_CANDIDATES = 6
+_FEWEST_EQUAL = 20
+"""Equal ratings of an item to expect, without any of which numbers are ids."""
+
+DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
+_NUMBERED = (Role.RATING, Role.RUN, Role.TURN)
+_MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
+_TRUE, _FALSE = {"1", *lines_of("true")}, {"0", *lines_of("false")}
+_OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)|^automated$")
+_OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")
+_RATERS_MODEL = re.compile(r"(rater|evaluator|annotator|grader|labell?er|reviewer)_model$")
+_KIND = re.compile(r"(^|_)(type|kind|role)$")
+"""Columns and words for the kind of a rater."""
+
+
+def rater_candidates(
+    table: CodedTable, columns: Sequence[CodedColumn], choices: Choices
+) -> list[CodedColumn]:
+    """Return columns that may name the rater of each row, the likeliest first."""
+    if choices.rater_column is not None:
+        return [choices.rater_column]
+    if choices.raters:
+        return []
+    level = deepest_level(columns)
+    ratings = [c for c in columns if c.can_rate and c.level == level]
+    ids = _numbers_of_raters(table, ratings)
+    ratings = [column for column in ratings if column not in ids]
+    scored = [
+        (_rater_score(column), column)
+        for column in columns
+        if not choices.takes(column) and (column in ids or _may_name_raters(table, column, ratings))
+    ]
+    # Beside names, numbers such as those of the reviews of an item are no names.
+    scored.sort(key=lambda of: (-of[0], of[1].kind is Kind.NUMBER, len(of[1].values)))
+    likely = [column for score, column in scored if score > -1]
+    likely = [of for of in likely if not _tells_of_raters(of, likely)]
+    named = [of for of in likely if of.may_be(Role.RATER)]
+    # Who was shown to users is no rater, though subjects are.
+    shown = [of for of in named if plain(of.name).startswith("subject")]
+    likely = [of for of in likely if of not in shown or shown == named]
+    texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
+    authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
+    return [of for of in likely if of not in authors or authors == named][:_MOST_CANDIDATES]
+
+
+def _numbers_of_raters(table: CodedTable, ratings: Sequence[CodedColumn]) -> list[CodedColumn]:
+    """Return numbers that differ in all rows of each item, where ratings would repeat."""
+    has_raters = any(column.may_be(Role.RATER) for column in table.columns)
+    numbers = [] if has_raters else [c for c in ratings if c.is_whole and not c.may_be(*_NUMBERED)]
+    words = [c for c in table.columns if c.kind in (Kind.WORD, Kind.TEXT) and not c.level]
+    pairs = product(numbers, (column for column in words if not column.can_rate))
+    return list(dict.fromkeys(column for column, item in pairs if _differ_within(column, item)))
+
+
+def _differ_within(column: CodedColumn, item: CodedColumn) -> bool:
+    rows = column.has_cell & item.has_cell
+    sizes, shares = item.counts[item.counts > 1], column.counts / max(1, column.n_cells)
+    n_expected = (sizes * (sizes - 1)).sum() / 2 * (shares**2).sum()
+    # Systems and steps are numbered in each item alike, and raters rate some of the items.
+    is_partial = len(sizes) > 0 and sizes.max() < len(column.values)
+    is_unique = n_distinct(combined([column, item])[rows]) == rows.sum()
+    return bool(is_partial and n_expected > _FEWEST_EQUAL and is_unique)
+
+
+def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
+    """Return whether a column is equal in all ratings by each of more raters, as their politics."""
+    return column.may_be(Role.RATER) and any(
+        of.may_be(Role.RATER)
+        and column.n_distinct < of.n_distinct < of.n_cells / 2
+        and share_constant(column, of.codes) == 1
+        for of in candidates
+    )
+
+
+def _may_name_raters(
+    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
+) -> bool:
+    is_number = column.kind is Kind.NUMBER
+    is_counted = is_number and column.can_rate and plain(column.name).endswith("rs")  # annotators
+    is_named = column.may_be(Role.RATER) and not is_counted
+    names_judges = column.level and any(who(of) is Who.JUDGE for of in column.values[:50])
+    is_described = column.may_be(*DESCRIBES) and not names_judges  # as a type of feedback may
+    is_described |= column.can_rate and names_model(column.name)
+    no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
+    # Who reviewed an item did not give the scores that a list below has beside their model.
+    no_names |= any(
+        column.level < of.level == max(c.level for c in ratings)
+        and 0 < len(of.values) == sum(map(names_model, of.values))
+        for of in (table.columns if ratings else ())
+    )
+    # The parts of a list are no raters if a field beside it says what they are, or two texts do;
+    # nor are those of a text, from start to end.
+    fields = {owner_and_field(of.name)[1] for of in table.columns if of.level == column.level}
+    no_names |= column.origin is Origin.POSITION and fields.issuperset(("start", "end"))
+    is_named_beside = column.origin is Origin.POSITION and (
+        any(
+            of.level == column.level
+            and of.n_distinct > 1
+            and (
+                of.may_be(Role.SYSTEM)
+                or _names_parts(of, column)
+                or (of.n_distinct >= column.n_distinct and holds_raters(of))
+            )
+            for of in table.columns
+            if of is not column
+        )
+        or (
+            column.n_distinct == 2
+            and any(of.n_distinct > 3 for of in ratings)
+            and responses_side_by_side(table)
+        )
+        or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
+    )
+    if no_names or is_named_beside or _stands_beside_people(table, column, ratings):
+        return False
+    is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
+    may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
+    is_known = is_named or column.origin or holds_judges(column.name)
+    is_unique = column.n_distinct == len(table) and not column.origin
+    # Headers of a form, with a column for each item, are numbered or share a part.
+    headers = [of.name for of in ratings]
+    n_numbered = sum(header.rstrip(")]. ")[-1:].isdigit() for header in headers)
+    is_form = n_numbered > 0.7 * len(headers) or bool(distinct_parts(headers))
+    no_raters = (
+        (is_number and not may_be_ids)
+        or (column.n_distinct > max(2, len(table) / 2) and not is_named)
+        or (is_unique and (len(table) > 3 or (is_form and len(headers) > 2)))
+        or (column.n_distinct == 1 and not is_known)
+    )
+    return not (no_raters or _is_rated(table, column, ratings))
+
+
+def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
+    """Return whether a column calls the parts of all lists by the same names, as of metrics."""
+    is_question = column.may_be(Role.QUESTION) or share_of_criteria(column.values[:50]) > 0.5
+    return (
+        is_question
+        and column.n_distinct == position.n_distinct
+        and n_distinct(combined([column, position])) == column.n_distinct
+    )
+
+
+def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+    """Return whether the values of a column are ratings, and not names of raters."""
+    names, is_number = column.rating_words, column.kind is Kind.NUMBER
+    peers = [of for of in ratings if of is not column and not holds_raters(of)]
+    # A header shares a part with one of ratings, as expert_a_tone and expert_a_style.
+    has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
+    if is_number and not names_id(column.name) and has_sibling:
+        return True
+    may_be_letters = len(ratings) > 1 and all(re.fullmatch(r"[^\W\d_]\d?", of) for of in names)
+    is_ordered = column.order is not None and not column.origin
+    if is_ordered and not is_number and not (may_be_letters and column.may_be(Role.RATER)):
+        return True
+    # Raters are not called like ratings.
+    folded = {name.casefold() for name in names}
+    words_of_peers = [{word.casefold() for word in other.rating_words} for other in peers]
+    is_score = any(names_judge(of.name) for of in (column, *peers))
+    is_score |= any(of.who is Who.HUMAN and not is_rating_word(of.name) for of in peers)
+    is_score &= any(c.n_distinct == len(table) for c in table.columns)
+    is_score &= not any(
+        c.may_be(Role.ITEM) and 1 < c.n_distinct < len(table) for c in table.columns
+    )
+    return (is_score or not is_number) and any(
+        2 * len(folded & of) > max(len(folded), len(of)) for of in words_of_peers
+    )
+
+
+def _stands_beside_people(
+    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
+) -> bool:
+    """Return whether a column says who made the file, or holds scores, beside people's ratings."""
+    peers = [of for of in ratings if of is not column]
+    if column.n_distinct == 1 and not column.origin:
+        return any(who(owner_and_field(of.name)[1]).is_human or of.who is Who.JUDGE for of in peers)
+    # Words of a judge that name nobody, one for each item, are verdicts.
+    names = column.rating_words[:50]
+    is_name = any(is_first_name(of) or who(of) in (Who.HUMAN, Who.JUDGE) for of in names)
+    has_ids = any(of.n_distinct == len(table) for of in table.columns)
+    is_score = column.kind is Kind.NUMBER or (column in ratings and has_ids and not is_name)
+    return is_score and names_judge(column.name) and any(of.who is Who.HUMAN for of in peers)
+
+
+def holds_raters(column: CodedColumn) -> bool:
+    """Return whether all values are called like people or judges, as anna beside gpt-4."""
+    names = column.rating_words[:50]
+    people = [who(name) is Who.HUMAN or is_first_name(name) for name in names]
+    are_raters = all(of or who(name) is Who.JUDGE for of, name in zip(people, names, strict=True))
+    is_letter = all(len(name) == 1 for name in names)  # as of a variant
+    return column.kind is Kind.WORD and any(people) and are_raters and not is_letter
+
+
+def _rater_score(column: CodedColumn) -> float:
+    """Return how likely a column names raters, by its name and by those in it."""
+    is_judge = holds_judges(column.name)
+    people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
+    # Ids such as p1 may be those of prompts.
+    is_named = column.origin or any(is_first_name(n) or names_model(n) for n in column.values[:50])
+    return float(
+        4 * (column.may_be(Role.RATER) or column.holds_emails)
+        + 2 * (column.origin in (Origin.FILE, Origin.SHEET))
+        + 0.5 * (column.origin is Origin.POSITION)
+        + 0.9 * np.mean(people)
+        + is_judge
+        - 2 * column.may_be(Role.QUESTION)
+        - 2 * (column.may_be(Role.SYSTEM) and not (is_judge or holds_raters(column)))
+        - 1.5 * column.may_be(Role.TURN)
+        - 2 * column.may_be(Role.RUN)
+        - (1.5 if is_named else 2.5) * (column.may_be(Role.ITEM) and not column.may_be(Role.RATER))
+        - 3 * column.may_be(Role.TEXT)
+    )
+
+
+def judges_by_kind(columns: Iterable[CodedColumn], rater: CodedColumn) -> frozenset[str]:
+    """Return the raters that another column calls a machine, as it calls others people.
+
+    Examples:
+        >>> rater = CodedColumn.of("rater", ["ann", "r3", "ann"])
+        >>> judges_by_kind([CodedColumn.of("is_llm", ["false", "true", "false"])], rater)
+        frozenset({'r3'})
+    """
+    for _, is_machine in _machine_rows(columns):
+        judges, people = (
+            {rater.values[code] for code in np.unique(rater.codes[rows & rater.has_cell])}
+            for rows in (is_machine, ~is_machine)
+        )
+        if judges and not judges & people:
+            return frozenset(judges)
+    return frozenset()
+
+
+def _machine_rows(
+    columns: Iterable[CodedColumn],
+) -> Iterator[tuple[CodedColumn, npt.NDArray[np.bool_]]]:
+    """Yield each column that tells machines from people, and whether each row is a machine's."""
+    for column in columns:
+        words = [value.casefold() for value in column.values]
+        name = plain(column.name)
+        if _RATERS_MODEL.search(name) and all(map(names_model, column.values)):
+            yield column, column.has_cell
+        if len(words) < 2:
+            continue
+        if _OF_MACHINE.search(name):
+            yield column, np.append([word in _TRUE for word in words], False)[column.codes]
+        elif _OF_HUMAN.search(name) and {*words} <= _TRUE | _FALSE:
+            yield column, np.append([word in _FALSE for word in words], False)[column.codes]
+        elif {*words} <= _MACHINES | _PEOPLE:
+            yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
+        elif _KIND.search(name) and len(words) <= MOST_QUESTIONS:
+            are_judges = [who(value) is Who.JUDGE for value in column.values]
+            yield column, np.append(are_judges, False)[column.codes]
+
+
+def with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedColumn:
+    """Return a column of raters in which machines without a name are called by their kind.
+
+    A column of judges that is filled only where no rater is names those, as does one of any names
+    that is filled in all rows without a rater.
+    """
+    for column in columns:
+        is_alone = column.has_cell & ~rater.has_cell
+        if (
+            column.n_cells == is_alone.sum() > 0
+            and column.kind is Kind.WORD
+            and (
+                (rater.n_cells > 0 and (column.has_cell != rater.has_cell).all())
+                or all(who(value) is Who.JUDGE for value in column.values)
+            )
+        ):
+            codes = np.where(is_alone, column.codes + len(rater.values), rater.codes)
+            return replace(rater, codes=codes, values=[*rater.values, *column.values])
+    for column, is_machine in _machine_rows(columns):
+        machines, people = (
+            set(rater.codes[rows & rater.has_cell].tolist()) for rows in (is_machine, ~is_machine)
+        )
+        if machines & people:
+            continue  # the kind is that of the text: the same raters rate those of both
+        rows = np.flatnonzero(is_machine & ~rater.has_cell)
+        kinds = {column.values[code] for code in np.unique(column.codes[rows])}
+        if len(kinds) == 1 and who(kind := kinds.pop()) is Who.JUDGE:
+            codes = rater.codes.copy()
+            codes[rows] = len(rater.values)
+            return replace(rater, codes=codes, values=[*rater.values, kind])
+    return rater
