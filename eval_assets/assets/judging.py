@@ -1,12 +1,10 @@
 """The asset of judges' scores, also in shards, and the scores of recorded judges."""
 
-import math
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dagster as dg
-import numpy as np
 import pandas as pd
 from duckdb import DuckDBPyConnection as Connection
 
@@ -23,19 +21,12 @@ from eval_assets.assets.metadata import Metadata, rows_as_metadata
 from eval_assets.assets.recipes import Body, EvaluationTarget, asset
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, materialized, version_of
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.judges.replies import UNREAD, parse_reply
 from eval_assets.ledger import WHOLE, Shard
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
-from eval_assets.readers.scores import (
-    OF_CONVERSATION,
-    UNPARSED,
-    UNPARSED_OF_CONVERSATION,
-    FileScores,
-    read_recorded_scores,
-)
+from eval_assets.readers.scores import FileScores, read_recorded_scores
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import (
     check_imported,
@@ -159,38 +150,21 @@ def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[p
         ExceptionGroup: Of an InputError for every bad cell, in the end.
     """
     problems: list[InputProblem] = []
-    files: dict[Path, FileScores] = {}
+    files = dict[Path, FileScores]()
     if evaluation.live_judges:
         with gathered(problems):
             read_labels(evaluation, responses)
     for judge in evaluation.judges:
         if judge.provider == "recorded":
             with gathered(problems):
-                yield _scores_of(judge, evaluation, responses, files)
+                yield read_recorded_scores(
+                    evaluation,
+                    judge,
+                    responses,
+                    files=files,
+                    number_in_reply=lambda *reply: parse_reply(*reply).raw_score,
+                )
     raise_all(problems, source="the inputs")
-
-
-def _scores_of(
-    judge: Judge, evaluation: Evaluation, responses: pd.DataFrame, files: dict[Path, FileScores]
-) -> pd.DataFrame:
-    """Return one row per unit; a reply recorded without a score is parsed like a live one."""
-    scores = read_recorded_scores(evaluation, judge, responses, files=files)
-    replied = scores.index[scores["status"].isin((UNPARSED, UNPARSED_OF_CONVERSATION))]
-    is_whole = scores.loc[replied, "status"] == UNPARSED_OF_CONVERSATION
-    replies = scores.loc[replied, ["raw_output", "question_id"]].itertuples(index=False)
-    parsed_replies = [
-        parse_reply(str(reply.raw_output), evaluation.question(question_id).scale, question_id)
-        for reply in replies
-        for question_id in [str(reply.question_id)]
-    ]
-    scores.loc[replied, "score"] = [parsed.score for parsed in parsed_replies]
-    scores.loc[replied, "raw_score"] = [parsed.raw_score for parsed in parsed_replies]
-    status = np.array([parsed.status for parsed in parsed_replies], dtype=object)
-    scores.loc[replied, "status"] = status
-    whole = replied[is_whole.to_numpy() & (status == "ok")]
-    scores.loc[whole, "score"] = math.nan
-    scores.loc[whole, "status"] = OF_CONVERSATION
-    return scores
 
 
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")

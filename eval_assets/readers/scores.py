@@ -1,7 +1,8 @@
 """Recorded judge scores to one table, with a row for every unit of the evaluation."""
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,14 +42,8 @@ from eval_assets.readers.references import (
 from eval_assets.readers.values import parsed_ratings
 from eval_assets.scale import Scale
 
-OF_CONVERSATION = "conversation"
+_OF_CONVERSATION = "conversation"
 """Status of a turn whose conversation is scored: the turn itself has no score."""
-
-UNPARSED = "unparsed"
-"""Status of a reply recorded without a score: the caller parses it."""
-
-UNPARSED_OF_CONVERSATION = "unparsed of conversation"
-"""Status of such a reply if it is about a conversation of several turns."""
 
 SCORE = ("score", "aiescore")
 """Columns under which a judge's score is accepted."""
@@ -64,6 +59,9 @@ _SCORES = (
 
 FileScores = tuple[FileTable, References]
 """Scores in a file, with the unit of each row."""
+
+NumberInReply = Callable[[str, Scale, str], float]
+"""The score that a reply states on the scale of a question; NaN if it states none for certain."""
 
 
 @dataclass(frozen=True)
@@ -85,20 +83,20 @@ class _UnitScores:
     of_conversation: BoolArray
 
 
-def read_recorded_scores(
+def read_recorded_scores(  # noqa: PLR0913 - what is known of the inputs
     evaluation: Evaluation,
     judge: Judge,
     responses: pd.DataFrame,
     *,
     files: MutableMapping[Path, FileScores] | None = None,
+    number_in_reply: NumberInReply | None = None,
     some_unread: bool = False,
 ) -> pd.DataFrame:
     """Return the recorded scores of one judge, one row for every unit of the evaluation.
 
     A score outside the ends of its question's scale is kept in `raw_score` only; it may lie between
     the steps, since it can be a mean of several replies. If the file has no score column at all,
-    rows with a reply have the status `UNPARSED` or `UNPARSED_OF_CONVERSATION`: the readers do not
-    parse replies.
+    replies are the scores that they state.
     A score without a turn, of a conversation with several, is in `raw_score` of each of its turns,
     with the status `conversation`: it is not a score of any turn.
 
@@ -107,13 +105,13 @@ def read_recorded_scores(
         judge: A judge with `scores`; its `model` picks the rows of that `judge_model`.
         responses: The responses that can be scored, in `RESPONSE_COLUMNS`.
         files: Files that were read for other judges; this judge's file is added.
+        number_in_reply: Reads replies; without it they state no score.
         some_unread: Whether there are others that could not be read: scores of unknown responses
             are then one problem, and not one each.
 
     Returns:
         Columns `SCORE_COLUMNS`, by response and then by question. `score` is NaN unless `status`
-        is `ok`; other statuses are `conversation`, `out_of_range`, `unparsable` and `missing`,
-        beside the two of replies.
+        is `ok`; other statuses are `conversation`, `out_of_range`, `unparsable` and `missing`.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row: an unknown response or question, a
@@ -138,7 +136,8 @@ def read_recorded_scores(
     raise_all(problems, source=source)
     problems = [*table.bad_rows, *_problems(scores, units)]
     raise_all(sorted(problems, key=lambda problem: problem.line or 0), source=source)
-    return _frame(scores, units, evaluation, judge)
+    verdicts = _verdicts(scores, evaluation, number_in_reply or (lambda *_: math.nan))
+    return _frame(scores, units, judge, verdicts)
 
 
 def _scores_in_file(
@@ -247,7 +246,10 @@ def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
 
 
 def _frame(
-    scores: _UnitScores, units: ResponseUnits, evaluation: Evaluation, judge: Judge
+    scores: _UnitScores,
+    units: ResponseUnits,
+    judge: Judge,
+    verdicts: Mapping[str, npt.NDArray[Any]],
 ) -> pd.DataFrame:
     shape = units.applies.shape
     columns = {
@@ -260,15 +262,13 @@ def _frame(
         "raw_output": np.full(shape, None, dtype=object),
         "runs": np.full(shape, None, dtype=object),
     }
-    verdicts = _verdicts(scores, evaluation)
     for name, cells in verdicts.items():
         columns[name][scores.responses, scores.questions] = cells
     if scores.table.has("run"):  # of several runs, the mean or the median
         by_unit: dict[tuple[int, int], list[float]] = defaultdict(list)
-        values = verdicts["score"]
-        for row in np.flatnonzero(~np.isnan(values)).tolist():
+        for row in np.flatnonzero(~np.isnan(verdicts["score"])).tolist():
             unit = int(scores.responses[row]), int(scores.questions[row])
-            by_unit[unit].append(float(values[row]))
+            by_unit[unit].append(float(verdicts["score"][row]))
         for unit, runs in by_unit.items():
             score = float(np.mean(runs) if judge.aggregate == "mean" else np.median(runs))
             columns["score"][unit] = columns["raw_score"][unit] = score
@@ -282,7 +282,9 @@ def _frame(
     )
 
 
-def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
+def _verdicts(
+    scores: _UnitScores, evaluation: Evaluation, number_in_reply: NumberInReply
+) -> dict[str, npt.NDArray[Any]]:
     texts = scores.table.text(*SCORE)
     cells = parsed_ratings(texts)
     replies = scores.table.text("raw_output").map(
@@ -293,14 +295,17 @@ def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDAr
     for position, question in enumerate(evaluation.rubric):
         rows = scores.questions == position
         raw[rows] = cells.take(rows).values_on(question.scale)
+        if scores.table.header_of(*SCORE) is None:
+            raw[rows] = [
+                math.nan if reply is None else number_in_reply(reply, question.scale, question.id)
+                for reply in replies.take(rows)
+            ]
         within[rows] = question.scale.spans(raw[rows])
     has_reply = ~replies.is_none()
-    unparsed = np.where(scores.of_conversation, UNPARSED_OF_CONVERSATION, UNPARSED)
-    of_reply = "unparsable" if scores.table.header_of(*SCORE) else unparsed
     status = np.select(
-        [cells.blank & ~has_reply, cells.blank, np.isnan(raw), ~within],
-        ["missing", of_reply, "unparsable", "out_of_range"],
-        default=np.where(scores.of_conversation, OF_CONVERSATION, "ok"),
+        [cells.blank & ~has_reply, np.isnan(raw), ~within],
+        ["missing", "unparsable", "out_of_range"],
+        default=np.where(scores.of_conversation, _OF_CONVERSATION, "ok"),
     )
     # A score that is not a number is all that is left of a reply that was not kept.
     is_reply = np.isnan(raw) & ~cells.blank & ~has_reply

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.frame_columns import SCORE_COLUMNS
+from eval_assets.judges.replies import parse_reply
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
@@ -81,20 +82,27 @@ def test_words_are_scores_on_a_binary_scale(write: Write) -> None:
     assert rows(table, "status", "score")[1] == ("ok", 1.0)
 
 
-def test_replies_without_a_score_column_are_left_to_the_parser(write: Write) -> None:
+def test_replies_without_a_score_column_are_parsed(write: Write) -> None:
     text = (
-        "response_id,judge_model,question_id,raw_output\na1,gpt/1,safe,Score: 1\na2,gpt/1,safe,\n"
+        "response_id,judge_model,question_id,raw_output,run\na1,gpt/1,safe,Score: 1,1\n"
+        "a1,gpt/1,safe,Score: 0,2\na2,gpt/1,safe,,1\na2,gpt/1,helpfulness,Score: 9,1\n"
+    )
+    evaluation = read_evaluation(write({"evaluation.yaml": JUDGED, "scores.csv": text}))
+
+    table = read_recorded_scores(
+        evaluation,
+        evaluation.judges[0],
+        read_responses(evaluation),
+        number_in_reply=lambda *reply: parse_reply(*reply).raw_score,
     )
 
-    table = scores(write({"evaluation.yaml": JUDGED, "scores.csv": text}))
-
-    assert rows(table, "status", "raw_output") == [
-        ("missing", None),
-        ("unparsed", "Score: 1"),
-        ("missing", None),
-        ("missing", None),
+    assert rows(table, "status", "raw_output", "runs") == [
+        ("missing", None, None),
+        ("ok", "Score: 0", [1.0, 0.0]),
+        ("out_of_range", "Score: 9", None),
+        ("missing", None, None),
     ]
-    assert table["score"].isna().all()
+    assert table["score"].tolist()[1] == 0.5
 
 
 def test_the_model_must_be_in_the_file(write: Write, reported: Reported) -> None:
