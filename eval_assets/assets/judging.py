@@ -1,8 +1,7 @@
 """The asset of judges' scores, also in shards, and the scores of recorded judges."""
 
 import warnings
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import dagster as dg
 import pandas as pd
@@ -26,7 +25,7 @@ from eval_assets.judges.replies import UNREAD, parse_reply
 from eval_assets.ledger import WHOLE, Shard
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
-from eval_assets.readers.scores import FileScores, read_recorded_scores
+from eval_assets.readers.scores import read_recorded_scores
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import (
     check_imported,
@@ -143,28 +142,23 @@ def _counts(connection: Connection, in_use: VersionsInUse) -> Metadata:
     }
 
 
-def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the recorded scores; nothing is spent while any input, including labels, has errors.
+def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the recorded scores; nothing is spent while any input, including labels, has errors.
 
     Raises:
-        ExceptionGroup: Of an InputError for every bad cell, in the end.
+        ExceptionGroup: Of an InputError for every bad cell.
     """
     problems: list[InputProblem] = []
-    files = dict[Path, FileScores]()
+    scores: list[pd.DataFrame] = []
     if evaluation.live_judges:
         with gathered(problems):
             read_labels(evaluation, responses)
-    for judge in evaluation.judges:
-        if judge.provider == "recorded":
-            with gathered(problems):
-                yield read_recorded_scores(
-                    evaluation,
-                    judge,
-                    responses,
-                    files=files,
-                    number_in_reply=lambda *reply: parse_reply(*reply).raw_score,
-                )
+    with gathered(problems):
+        scores = read_recorded_scores(
+            evaluation, responses, number_in_reply=lambda *reply: parse_reply(*reply).raw_score
+        )
     raise_all(problems, source="the inputs")
+    return scores
 
 
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")

@@ -100,10 +100,8 @@ def read_responses(
         unlimited = replace(evaluation, rubric=tuple(rubric))
         with gathered(problems):
             read_labels(unlimited, all_responses, some_unread=some_unread)
-        for judge in evaluation.judges:
-            if judge.scores is not None:
-                with gathered(problems):
-                    read_recorded_scores(unlimited, judge, all_responses, some_unread=some_unread)
+        with gathered(problems):
+            read_recorded_scores(unlimited, all_responses, some_unread=some_unread)
     raise_all(problems, source="the inputs")
     return merged
 

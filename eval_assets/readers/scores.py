@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import SCORE_COLUMNS
-from eval_assets.readers.formats.contents import FileContent, content_of_evaluation, table_of
+from eval_assets.readers.formats.contents import content_of_evaluation, table_of
 from eval_assets.readers.formats.table import BoolArray, FileTable, without_blanks
 from eval_assets.readers.names import names_model
 from eval_assets.readers.problems import (
@@ -57,9 +57,6 @@ _SCORES = (
     ),
 )
 
-FileScores = tuple[FileTable, References]
-"""Scores in a file, with the unit of each row."""
-
 NumberInReply = Callable[[str, Scale, str], float]
 """The score that a reply states on the scale of a question; NaN if it states none for certain."""
 
@@ -83,28 +80,24 @@ class _UnitScores:
     of_conversation: BoolArray
 
 
-def read_recorded_scores(  # noqa: PLR0913 - what is known of the inputs
+def read_recorded_scores(
     evaluation: Evaluation,
-    judge: Judge,
     responses: pd.DataFrame,
     *,
-    files: MutableMapping[Path, FileScores] | None = None,
     number_in_reply: NumberInReply | None = None,
     some_unread: bool = False,
-) -> pd.DataFrame:
-    """Return the recorded scores of one judge, one row for every unit of the evaluation.
+) -> list[pd.DataFrame]:
+    """Return the scores of each recorded judge, one row for every unit of the evaluation.
 
-    A score outside the ends of its question's scale is kept in `raw_score` only; it may lie between
-    the steps, since it can be a mean of several replies. If the file has no score column at all,
-    replies are the scores that they state.
-    A score without a turn, of a conversation with several, is in `raw_score` of each of its turns,
-    with the status `conversation`: it is not a score of any turn.
+    The `model` of a judge picks the rows of that `judge_model`. A score outside the ends of its
+    question's scale is kept in `raw_score` only; it may lie between the steps, since it can be a
+    mean of several replies. If the file has no score column at all, replies are the scores that
+    they state. A score without a turn, of a conversation with several, is in `raw_score` of each of
+    its turns, with the status `conversation`: it is not a score of any turn.
 
     Args:
-        evaluation: Names the questions and their scales.
-        judge: A judge with `scores`; its `model` picks the rows of that `judge_model`.
+        evaluation: Names the judges, and the questions with their scales.
         responses: The responses that can be scored, in `RESPONSE_COLUMNS`.
-        files: Files that were read for other judges; this judge's file is added.
         number_in_reply: Reads replies; without it they state no score.
         some_unread: Whether there are others that could not be read: scores of unknown responses
             are then one problem, and not one each.
@@ -115,39 +108,38 @@ def read_recorded_scores(  # noqa: PLR0913 - what is known of the inputs
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row: an unknown response or question, a
-            second score of one unit; or for the file, if none of it can be used.
+            second score of one unit; or for a file, if none of it can be used.
     """
-    if judge.scores is None:
-        raise ValueError(f"the judge must have recorded scores, got {judge}")
     units = units_of(evaluation, responses, some_unread=some_unread)
-    files = {} if files is None else files
-    source = f"the scores of {judge.id}"
+    files: dict[Path, tuple[FileTable, References]] = {}
+    frames: list[pd.DataFrame] = []
     problems: list[InputProblem] = []
-    with gathered(problems):
-        if judge.scores not in files:
-            content = content_of_evaluation(judge.scores, folder=evaluation.folder)
-            questions = {question.id: question.scale for question in evaluation.rubric}
-            judges = [of for of in evaluation.judges if of.scores == judge.scores]
-            models = [of.model for of in judges if of.model]
-            files[judge.scores] = _scores_in_file(content, questions, models, units.response_ids)
-        table, references = files[judge.scores]
-        rows = _rows_of(table, evaluation, judge)
-        scores = _unit_scores(table.take(rows), references.take(rows), units)
-    raise_all(problems, source=source)
-    problems = [*table.bad_rows, *_problems(scores, units)]
-    raise_all(sorted(problems, key=lambda problem: problem.line or 0), source=source)
-    verdicts = _verdicts(scores, evaluation, number_in_reply or (lambda *_: math.nan))
-    return _frame(scores, units, judge, verdicts)
+    for judge in evaluation.judges:
+        with gathered(problems):
+            if judge.scores is None:
+                continue
+            if judge.scores not in files:
+                files[judge.scores] = _scores_in_file(judge.scores, evaluation, units.response_ids)
+            table, references = files[judge.scores]
+            rows = _rows_of(table, evaluation, judge)
+            scores = _unit_scores(table.take(rows), references.take(rows), units)
+            bad_rows = [*table.bad_rows, *_problems(scores, units)]
+            problems += sorted(bad_rows, key=lambda problem: problem.line or 0)
+            if not bad_rows:
+                verdicts = _verdicts(scores, evaluation, number_in_reply or (lambda *_: math.nan))
+                frames.append(_frame(scores, units, judge, verdicts))
+    raise_all(list(dict.fromkeys(problems)), source="the judge scores")
+    return frames
 
 
 def _scores_in_file(
-    content: FileContent,
-    questions: Mapping[str, Scale],
-    models: Sequence[str],
-    response_ids: Sequence[str],
+    path: Path, evaluation: Evaluation, response_ids: Sequence[str]
 ) -> tuple[FileTable, References]:
     """Return the scores of judges in a file, a row for each, and the unit that each row names."""
+    content = content_of_evaluation(path, folder=evaluation.folder)
+    questions = {question.id: question.scale for question in evaluation.rubric}
     question_ids = list(questions)
+    models = [of.model for of in evaluation.judges if of.scores == path and of.model]
     with suppress(InputError):  # of records on several levels
         table = table_of(content)
         is_scored = table.header_of(*SCORE, "raw_output") is not None

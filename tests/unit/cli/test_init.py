@@ -211,7 +211,7 @@ def test_rubric_and_prompts_of_the_published_layout_are_used(tmp_path: Path, nam
         "prompts/prompts.tsv"
     ]
     responses = read_responses(evaluation)
-    scores = read_recorded_scores(evaluation, evaluation.judges[0], responses)
+    scores = read_recorded_scores(evaluation, responses)[0]
     assert "conversation" in set(scores["status"])
     assert first.scale.values == (1, 2, 3, 4)
     assert "scale guessed" not in outcome.output
@@ -295,8 +295,7 @@ def test_a_mistyped_judge_score_does_not_widen_the_scale_of_labels(tmp_path: Pat
     evaluation = read_evaluation(tmp_path)
     assert [question.scale for question in evaluation.rubric] == [BINARY]
     assert "1 score of gpt off the scale not read" in outcome.output
-    [judge] = evaluation.judges
-    judge_scores = read_recorded_scores(evaluation, judge, read_responses(evaluation))
+    [judge_scores] = read_recorded_scores(evaluation, read_responses(evaluation))
     assert judge_scores["status"].value_counts().to_dict() == {"ok": 29, "out_of_range": 1}
 
 
@@ -593,11 +592,11 @@ def test_file_of_a_language_model_holds_judge_scores(tmp_path: Path) -> None:
 
     evaluation = read_evaluation(tmp_path)
     responses = read_responses(evaluation)
-    [judge], [question] = evaluation.judges, evaluation.rubric
+    [question] = evaluation.rubric
     assert set(read_labels(evaluation, responses).ratings["rater_id"]) == {"anna", "ben"}
     assert question.scale == BINARY
     assert "1 score of gpt-4o off the scale not read" in outcome.output
-    table = read_recorded_scores(evaluation, judge, responses)
+    [table] = read_recorded_scores(evaluation, responses)
     assert table["status"].value_counts().to_dict() == {"ok": 23, "missing": 1}
 
 

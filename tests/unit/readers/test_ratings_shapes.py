@@ -1236,7 +1236,7 @@ def test_a_run_reads_the_scores_that_each_rating_repeats(tmp_path: Path) -> None
     evaluation = read_evaluation(tmp_path)
     responses = read_responses(evaluation)
 
-    scores = read_recorded_scores(evaluation, evaluation.judges[0], responses)
+    [scores] = read_recorded_scores(evaluation, responses)
 
     assert set(scores["status"]) == {"ok"}
     assert len(read_labels(evaluation, responses).ratings) == 4 * len(ITEMS)

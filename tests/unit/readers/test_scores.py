@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -22,7 +21,7 @@ LONG = "response_id,judge_model,question_id,score,raw_output\n"
 
 def scores(folder: Path) -> pd.DataFrame:
     evaluation = read_evaluation(folder)
-    return read_recorded_scores(evaluation, evaluation.judges[0], read_responses(evaluation))
+    return read_recorded_scores(evaluation, read_responses(evaluation))[0]
 
 
 def rows(table: pd.DataFrame, *columns: str) -> list[tuple[object, ...]]:
@@ -89,9 +88,8 @@ def test_replies_without_a_score_column_are_parsed(write: Write) -> None:
     )
     evaluation = read_evaluation(write({"evaluation.yaml": JUDGED, "scores.csv": text}))
 
-    table = read_recorded_scores(
+    [table] = read_recorded_scores(
         evaluation,
-        evaluation.judges[0],
         read_responses(evaluation),
         number_in_reply=lambda *reply: parse_reply(*reply).raw_score,
     )
@@ -144,14 +142,6 @@ def test_without_a_model_the_file_must_hold_one_judge(write: Write, reported: Re
             "Name one of them as the model of the judge gpt."
         )
     ]
-
-
-def test_a_live_judge_has_no_recorded_scores(write: Write) -> None:
-    evaluation = read_evaluation(write({"evaluation.yaml": JUDGED, "scores.csv": LONG}))
-    live = replace(evaluation.judges[0], provider="openai", scores=None)
-
-    with pytest.raises(ValueError, match="the judge must have recorded scores"):
-        read_recorded_scores(evaluation, live, read_responses(evaluation))
 
 
 def test_everything_that_is_wrong_is_reported_at_once(write: Write, reported: Reported) -> None:

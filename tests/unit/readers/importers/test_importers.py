@@ -47,7 +47,7 @@ def test_an_export_becomes_a_folder_that_can_be_read(tmp_path: Path, name: str) 
     evaluation, responses = folder_of(result, tmp_path)
 
     labels = read_labels(evaluation, responses)
-    scores = [read_recorded_scores(evaluation, judge, responses) for judge in evaluation.judges]
+    scores = read_recorded_scores(evaluation, responses)
 
     texts = {text for text in responses["response_text"] if text}
     assert {"Because.", "Dunno."} <= texts or name in ("potato", "opentelemetry")
