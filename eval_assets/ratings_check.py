@@ -449,7 +449,6 @@ def _question_ratings(
     """Return the ratings of each question as they are measured: as classes if a rule says so."""
     from eval_assets.agreement.assessment import QuestionRatings
     from eval_assets.agreement.comparing import JudgeScores
-    from eval_assets.readers.values import order_of
     from eval_assets.scale import Scale
 
     result = []
@@ -473,9 +472,7 @@ def _question_ratings(
             elif rule is not None and own_scale is None:
                 values = rule.passes(values)
             if rows.any():
-                words = None if own_scale is None else own_scale.words
-                has_order = words is None or order_of(words) is not None
-                judges[judge] = JudgeScores(scores.unit[rows], values, own_scale, has_order)
+                judges[judge] = JudgeScores(scores.unit[rows], values, own_scale)
         result.append(QuestionRatings(question, people, judges, is_held_out))
     return result
 

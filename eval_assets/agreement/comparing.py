@@ -64,13 +64,11 @@ class JudgeScores:
             judge scored the unit several times.
         value: Score, on the scale of the question unless `scale` is another.
         scale: The judge's own scale, if people rated on another; None if they share one.
-        has_order: Whether the order of the scores is known, which that of words may not be.
     """
 
     unit: Integers
     value: Floats
     scale: Scale | None = None
-    has_order: bool = True
 
     def by_unit(self, *, n_units: int, level: Level) -> Floats:
         """Return one score of each unit: the mean of its runs, of classes the most frequent."""
@@ -129,7 +127,7 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
     )
     if not is_compared.any():
         return comparison
-    if question.has_order and scores.has_order:
+    if question.has_order and (scores.scale is None or scores.scale.has_order):
         sides = np.column_stack([score, mean])[is_compared]
         rho = coefficient_interval(
             sides, Correlation("spearman"), confidence=CONFIDENCE, groups=groups[is_compared]

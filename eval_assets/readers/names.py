@@ -423,11 +423,23 @@ def are_a_row_of_letters(names: Sequence[str]) -> bool:
     return all(ord(b) - ord(a) == 1 for a, b in pairwise(letters))
 
 
-NAME_AND_ROUND = re.compile(
-    r"(.*?)[\s_,:(-]*(?<![^\W\d_])(round|wave|session|pass|run|trial|attempt)[\s_.-]*(\d+)\)?",
-    re.IGNORECASE,
+_NUMBERED = "|".join(" ".join([*lines_of("round"), *lines_of("run")]).split())
+_NUMBERED_NAME = re.compile(
+    rf"(.*?)[\s_,:.(-]*(?<![^\W\d_])({_NUMBERED}|pass|sample)[\s_.-]*(\d+)\)?", re.IGNORECASE
 )
-"""A name with a round or a run behind it, as Anna - round 2."""
+
+
+def name_and_number(name: str) -> tuple[str, Role, str] | None:
+    """Return a name, whether a round or a run follows, and its number; None without one.
+
+    Examples:
+        >>> name_and_number("Anna - round 2"), name_and_number("gpt-4o_run1")
+        (('Anna', <Role.ROUND: 7>, '2'), ('gpt-4o', <Role.RUN: 6>, '1'))
+    """
+    if (match := _NUMBERED_NAME.fullmatch(name)) is None:
+        return None
+    return match[1], Role.ROUND if may_be(match[2], Role.ROUND) else Role.RUN, match[3]
+
 
 _SEPARATORS = ("\n", ":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")
 _BRACKETED = re.compile(r"(.+?)\s*[\[(\uff08](.+)[\])\uff09]")

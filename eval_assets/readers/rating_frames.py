@@ -32,7 +32,6 @@ from eval_assets.readers.values import (
     in_utc,
     likely_scale,
     missing_code,
-    order_of,
     parsed_ratings,
     wider_scale,
 )
@@ -303,7 +302,7 @@ def with_values(
                 )
             elif scale is not question.scale:
                 of_judges[name] = scale
-                if scale.words and order_of(scale.words) is None:
+                if scale.words and not scale.has_order:
                     option = option_text(ratings.table, "judge-pass", scale.words[-1])
                     text = f"the order of {listed_briefly(scale.words)} of {name} is not known"
                     ratings.notes.append(f"{text}; name what passes: {option}")
@@ -326,7 +325,7 @@ def _same_classes(scale: Scale, of_people: Scale) -> dict[str, str]:
         return dict(zip(names, words, strict=True))
     ends = {re.split(r"[\s_]", word.casefold())[-1]: word for word in words}
     classes = {name: ends.get(re.split(r"[\s_]", name.casefold())[-1], "") for name in names}
-    is_same = scale.words and scale != of_people and {*classes.values()} == {*words}
+    is_same = scale.words and {*classes.values()} == {*words}
     return classes if is_same and len(classes) == len(words) else {}
 
 

@@ -18,7 +18,7 @@ from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.names import NAME_AND_ROUND, Role, may_be, names_id
+from eval_assets.readers.names import Role, may_be, name_and_number, names_id
 from eval_assets.readers.nested_records import (
     tables_of_document,
     tables_of_records,
@@ -235,16 +235,16 @@ def _with_rounds_apart(table: CodedTable) -> CodedTable:
         if not is_of_raters or len(column.values) > _MOST_NAMES:
             columns.append(column)
             continue
-        names = [NAME_AND_ROUND.fullmatch(value) for value in column.values]
-        stems = [of[1] if of else value for of, value in zip(names, column.values, strict=True)]
+        names = [name_and_number(value) for value in column.values]
+        stems = [of[0] if of else value for of, value in zip(names, column.values, strict=True)]
         is_numbered = len(set(stems)) < len(stems)
-        kinds = {"round" if may_be(of[2], Role.ROUND) else "run" for of in names if of}
+        kinds = {of[1].name.lower() for of in names if of}
         if not is_numbered or len(kinds) != 1 or any(table.find(kind) for kind in kinds):
             columns.append(column)
             continue
         unique = list(dict.fromkeys(stems))
         codes = np.array([*map(unique.index, stems), BLANK], dtype=np.int32)[column.codes]
-        numbers = np.array([of[3] if of else "" for of in names] + [""])[column.codes]
+        numbers = np.array([of[2] if of else "" for of in names] + [""])[column.codes]
         if unique != [""]:
             columns.append(replace(column, codes=codes, values=unique))
         part = CodedColumn.of(next(iter(kinds)), numbers.tolist(), level=column.level)

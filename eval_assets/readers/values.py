@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
@@ -320,7 +320,8 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     if counts[is_word].sum() > counts[is_number].sum():
         folded = {word.casefold() for word in of_word}
         is_nominal = level == "nominal" and len(folded) > 1
-        return Scale.from_words(*sorted(folded)) if is_nominal else None
+        classes = Scale.from_words(*sorted(folded)) if is_nominal else None
+        return classes and replace(classes, has_order=False)
     top = max(cells.tops(), default=math.nan)
     if values and max(values) <= top:
         return _between(min(0.0, *values) if min(values) < 1 or top == 100 else 1.0, top, values)

@@ -1,11 +1,18 @@
 """Readings of a table: which columns name items, raters and questions, and which hold ratings."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import permutations
 
 from eval_assets.errors import raise_all
-from eval_assets.readers.columns import CodedTable, Kind, combined, n_distinct, share_constant
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    combined,
+    n_distinct,
+    share_constant,
+)
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
 from eval_assets.readers.rating_tables import ReadOptions, Reason
@@ -127,32 +134,50 @@ def _name_texts_of_ratings(reading: Reading) -> None:
 
 
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:
-    """Have columns told that are called like ratings, hold what they do, and are not read."""
+    """Have columns told that may well hold ratings, and are not read."""
     best = readings[0]
-    known = {of.column.name for reading in readings for of in reading.rated}
     values = {value.casefold() for of in best.rated for value in of.column.rating_words}
     names = {column.name for column in best.table.columns}
     further = [c for table in tables for c in table.columns if c.name not in names]
     columns = [*best.table.columns, *{c.name: c for c in further if c.level}.values()]
     forms = Counter(form_of(column.name) for column in columns if column.can_rate)
+    read = {of.column.name for reading in readings for of in reading.rated}
     for column in columns:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
-        is_judge = names_judge(column.name) and not names_model(column.name)
-        is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
-        words = column.rating_words if column.can_rate else []  # few, and no texts
-        n_shared = len(values.intersection(map(str.casefold, words)))
+        if reason is None or column.name in read:
+            continue
         is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
-        is_called |= is_numbered
-        is_number = column.kind is Kind.NUMBER and best.is_of_judges
-        is_run = column.may_be(Role.RUN) and not is_numbered
-        may_rate = bool(words) and (n_shared > 1 or is_number) and not is_run
-        is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (
-            reason == BY_NAME and (is_number or is_numbered)
-        )
-        is_reply = is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT)
-        has_all = n_shared == len(values) == len(words) > 1
-        has_all &= len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
-        is_lost = (is_called and may_rate and is_open) or is_reply
-        is_lost |= has_all and reason is not None and reason.is_attribute
-        if reason is not None and is_lost and column.name not in known:
+        is_judge = names_judge(column.name) and not names_model(column.name)
+        if (
+            (is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT))
+            or (reason.is_attribute and _has_all_values(column, values))
+            or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
+        ):
             best.not_read[column.name] = reason.told
+
+
+def _has_all_values(column: CodedColumn, values: Collection[str]) -> bool:
+    """Return whether a column has the very values of the ratings, and not only yes and no."""
+    words = {*map(str.casefold, column.rating_words if column.can_rate else ())}
+    is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
+    return len(words) > 1 and is_known and words == values
+
+
+def _is_called_like_ratings(
+    column: CodedColumn,
+    reason: Reason,
+    best: Reading,
+    values: Collection[str],
+    *,
+    is_numbered: bool,
+) -> bool:
+    """Return whether a header names raters or ratings, and the values are among those read."""
+    is_number = column.kind is Kind.NUMBER and best.is_of_judges
+    is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE)
+    is_open |= reason == BY_NAME and (is_number or is_numbered)
+    is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING) or is_numbered
+    if not (is_open and is_called and column.can_rate):
+        return False
+    if column.may_be(Role.RUN) and not is_numbered:
+        return False
+    return is_number or len({*map(str.casefold, column.rating_words)}.intersection(values)) > 1

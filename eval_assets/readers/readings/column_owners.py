@@ -19,6 +19,7 @@ from eval_assets.readers.names import (
     is_rating_word,
     may_be,
     models_by_company,
+    name_and_number,
     names_judge,
     names_model,
     owner_and_field,
@@ -31,10 +32,6 @@ from eval_assets.readers.names import (
 from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import MODELS, Choices, RatedColumn, row_numbers
 
-RUN = re.compile(
-    r"(.*?)[ _.(-]*(?:run|trial|rep|repeat|attempt|sample|try|iteration|seed)[ _.-]?(\d+)\)?",
-    re.IGNORECASE,
-)
 NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
 _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _EVALUATORS = re.compile(r"(evaluator|grader|scorer|judge|eval)s?$")
@@ -95,8 +92,8 @@ class ColumnOwners:
         """Return columns such as run_1 and run_2 beside people, if no judge is named."""
         if Who.JUDGE in map(self.who_is, candidates):
             return []
-        names = {id(column): RUN.fullmatch(column.name) for column in candidates}
-        runs = [c for c in candidates if (name := names[id(c)]) and not who(name[1]).is_human]
+        names = {id(column): name_and_number(column.name) for column in candidates}
+        runs = [c for c in candidates if (name := names[id(c)]) and not who(name[0]).is_human]
         has_people = any(self.is_person(column) for column in candidates if column not in runs)
         are_runs = has_people and all(column.may_be(Role.RUN) for column in runs)
         return runs if len(runs) > 1 and are_runs else []

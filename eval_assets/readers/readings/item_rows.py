@@ -17,6 +17,7 @@ from eval_assets.readers.names import (
     is_first_name,
     is_rating_word,
     may_be_program,
+    name_and_number,
     names_id,
     parts_of_raters,
     share_of_criteria,
@@ -28,7 +29,6 @@ from eval_assets.readers.problems import count_as_people, listed_briefly
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.column_owners import (
     NUMBER_AT_END,
-    RUN,
     ColumnOwners,
     beside_humans,
     judged,
@@ -167,8 +167,8 @@ class _ItemRows:
             reading.rated += map(judged, judges)
             self._doubt_judges(reading, people, judges)
         for of in reading.rated:  # a judge's name that ends in a run
-            if of.is_judge and (run := RUN.fullmatch(of.rater or "")):
-                judge = "judge" if is_rating_word(run[1]) else run[1] or "judge"
+            if of.is_judge and (run := name_and_number(of.rater or "")):
+                judge = "judge" if is_rating_word(run[0]) else run[0] or "judge"
                 of.rater, of.run = judge, run[2]
         reading.likelihood += 2 * bool(judges)
         # The only judge has the name of its model, if a column beside its scores holds that.

@@ -12,7 +12,6 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
-    NAME_AND_ROUND,
     Role,
     Who,
     crossed_parts,
@@ -20,6 +19,7 @@ from eval_assets.readers.names import (
     is_first_name,
     is_rating_word,
     may_be,
+    name_and_number,
     names_id,
     names_one_of_several,
     owner_and_field,
@@ -28,7 +28,7 @@ from eval_assets.readers.names import (
     with_shared_parts,
 )
 from eval_assets.readers.rating_tables import Reason
-from eval_assets.readers.readings.column_owners import RUN, ColumnOwners, kinds_of, may_be_name
+from eval_assets.readers.readings.column_owners import ColumnOwners, kinds_of, may_be_name
 from eval_assets.readers.readings.derived_columns import FEWEST_COMPUTED, figure_of
 from eval_assets.readers.readings.table_reading import (
     BY_NAME,
@@ -127,8 +127,9 @@ class RatedColumns:
         is_role = kind is Who.HUMAN and who(name.rpartition("_")[2]) is Who.HUMAN  # domain_expert
         is_role |= kind is Who.HUMAN and _name_and_round(column)[1] > 0
         is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
-        run = RUN.match(column.name)
-        is_run = column.may_be(Role.RUN) and not (run and (run[1] or is_judge))
+        run = name_and_number(column.name)
+        is_of_run = is_judge and not may_be(name.rpartition("_")[2], Role.RUN)
+        is_run = column.may_be(Role.RUN) and not (is_of_run or (run and run[0]))
         is_measured = is_run or column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
         is_constant = column.n_distinct == 1
         peers = [other for other in candidates if other is not column]
@@ -382,8 +383,8 @@ class RatedColumns:
 
 def _name_and_round(column: CodedColumn) -> tuple[str, int]:
     """Return the name before the round in a header, and the round; 0 if it has none."""
-    match = NAME_AND_ROUND.fullmatch(column.name)
-    return (match[1], int(match[3])) if match and may_be(match[2], Role.ROUND) else ("", 0)
+    name = name_and_number(column.name)
+    return (name[0], int(name[2])) if name and name[1] is Role.ROUND else ("", 0)
 
 
 def _is_earlier(first: CodedColumn, last: CodedColumn) -> bool:
