@@ -208,9 +208,6 @@ def model_responses(folder: EvaluationFolder) -> Metadata:
             return response_counts(connection)
         generated = read_generated_responses(connection)
     responses = read_responses(evaluation, generated=generated)
-    if len(generated):
-        parts = [responses, generated] if len(responses) else [generated]
-        responses = pd.concat(parts, ignore_index=True).drop_duplicates("response_id")
     with folder.connect() as connection, transaction(connection):
         replace_rows(connection, "responses", responses)
         record_import(connection, "responses", fingerprint=fingerprint, sources=files)

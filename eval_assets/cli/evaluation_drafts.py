@@ -153,7 +153,7 @@ def draft_of_export(export: Export, folder: Path, *, tool: str) -> Draft:
     }
     head = _HEAD.format(source=f"an export of {tool}") if tables else _WITHOUT_RATINGS
     filled = {name: rows for name, rows in contents.items() if len(rows) > 1}
-    files = write_new_files(folder, {FILE: head + as_yaml(sections), **filled})
+    files = write_files(folder, {FILE: head + as_yaml(sections), **filled})
     if tables is None:
         return Draft(files, [])
     # The account of an import lists what was not read.
@@ -192,7 +192,7 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
         ),
     }
     head = _HEAD.format(source=listed_briefly([path.name for path in paths]))
-    files = write_new_files(folder, {FILE: head + as_yaml(sections), **contents})
+    files = write_files(folder, {FILE: head + as_yaml(sections), **contents})
     tasks = [*_tasks_of_texts(responses), *_tasks_of_words(tables)]
     return Draft(files, _notes(tables, writes_responses=True), tasks)
 
@@ -272,8 +272,7 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
     }
     head = _HEAD.format(source="the files of this folder")
     contents = {FILE: head + as_yaml(drafted), **contents, **copies}
-    write = write_files if copies_to is None else write_new_files
-    return Draft(write(copies_to or folder, contents), notes, tasks)
+    return Draft(write_files(copies_to or folder, contents), notes, tasks)
 
 
 def _copies(files: _Files, folder: Path) -> dict[str, Content]:
@@ -466,8 +465,8 @@ def _tasks_of_words(tables: RatingTables) -> list[str]:
 # Writing.
 
 
-def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
-    """Write files into a folder that has none of them; return their paths.
+def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
+    """Write files into a folder that has none of them, and is made if need be; return their paths.
 
     Raises:
         InputError: If one of them exists already, or cannot be written.
@@ -475,15 +474,6 @@ def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]
     if conflicts := [file for file in contents if (folder / file).exists()]:
         message, remedy = f"the folder holds {', '.join(conflicts)} already", "Name another folder"
         raise input_error(str(folder), message, f"{remedy}, or move them away")
-    return write_files(folder, contents)
-
-
-def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
-    """Write files into a folder, which is made if need be; return their paths.
-
-    Raises:
-        InputError: If they cannot be written.
-    """
     try:
         for name, content in contents.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

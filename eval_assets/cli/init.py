@@ -85,13 +85,7 @@ def _write_example(folder: Path, name: str) -> list[Path]:
     from eval_assets.cli.evaluation_drafts import write_files
 
     packaged = resources.files("eval_assets.examples").joinpath(name)
-    files = dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name))
-    conflicts = [name for name in files if (folder / name).exists()]
-    if conflicts:
-        raise click.UsageError(
-            f"{folder} holds {', '.join(conflicts)} already. Name another folder, or remove them."
-        )
-    return write_files(folder, files)
+    return write_files(folder, dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name)))
 
 
 def _files(source: Traversable) -> Iterator[tuple[str, bytes]]:

@@ -50,9 +50,8 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     only if the evaluation generates any or has judges.
     """
     evaluation = read_evaluation(data)
-    responses = read_responses(evaluation)
     covered: Mapping[str, frozenset[str]] = {}
-    generated = responses.iloc[:0]
+    generated = None
     if (evaluation.generators or evaluation.judges) and database and database.exists():
         # Half of what a labelling command imports, and most folders have nothing stored yet.
         from eval_assets.store.connection import connect
@@ -63,11 +62,7 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
             covered = covered_units(connection)
             if evaluation.generators:
                 generated = read_generated_responses(connection)
-    if len(generated):
-        all_responses = (
-            pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
-        )
-        responses = all_responses.drop_duplicates("response_id", ignore_index=True)
+    responses = read_responses(evaluation, generated=generated)
     views = response_views(evaluation, responses)
     study = with_calibration(Study(evaluation, views, read_assignments(evaluation), covered))
     labels = CurrentLabels(study, responses)

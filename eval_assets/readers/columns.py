@@ -111,13 +111,13 @@ class CodedColumn:
             (['4'], [0, 0, -1, -1, 0])
         """
         column = FileColumn.of(cells)
-        if column.has_distinct_texts():
-            return cls(name, column.codes, [*map(str, column.values)], level)
         texts = [(as_text(value) or "").strip(" \t\r\n\xa0\ufeff") for value in column.values]
-        present = np.zeros(len(texts), dtype=bool)
-        present[column.codes[column.codes < len(texts)]] = True
+        present = np.zeros(len(texts) + 1, dtype=bool)  # the last one of rows without a cell
+        present[column.codes] = True
+        if not present[-1] and present[:-1].all() and all(texts) and len({*texts}) == len(texts):
+            return cls(name, column.codes, texts, level)
         codes, values = np.full(len(texts) + 1, BLANK, dtype=np.int32), dict[str, int]()
-        for code in np.flatnonzero(present).tolist():
+        for code in np.flatnonzero(present[:-1]).tolist():
             if texts[code]:
                 codes[code] = values.setdefault(texts[code], len(values))
         return cls(name, codes[column.codes], list(values), level)

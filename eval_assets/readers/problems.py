@@ -55,13 +55,15 @@ class RowProblems:
             problem = InputProblem(self.files[row], self.lines[row], header, *describe(row))
             self._problems.append((row, problem))
 
-    def add_together(self, bad: BoolArray, describe: Callable[[int], MessageAndRemedy]) -> None:
-        """Add all `bad` rows as one problem, described by their number."""
+    def add_unread(self, bad: BoolArray) -> None:
+        """Add as one problem all `bad` rows, of responses that perhaps could not be read."""
         self.bad |= bad
-        if bad.any():
+        if n_rows := int(np.count_nonzero(bad)):
             row = int(np.argmax(bad))
-            texts = describe(int(np.count_nonzero(bad)))
-            self._problems.append((row, InputProblem(self.files[row], None, None, *texts)))
+            names = "1 row names a response" if n_rows == 1 else f"{n_rows} rows name responses"
+            message = f"{names} not found among those that could be read"
+            remedy = "Repair the responses first, then run again"
+            self._problems.append((row, InputProblem(self.files[row], None, None, message, remedy)))
 
     def by_row(self) -> list[tuple[int, InputProblem]]:
         """Return all problems with their rows, in order."""

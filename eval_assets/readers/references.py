@@ -175,7 +175,7 @@ class ResponseUnits:
         unknown = responses < 0
         if self.some_unread:
             is_named = ~references.responses.is_none()
-            problems.add_together(unknown & is_named, _unread)
+            problems.add_unread(unknown & is_named)
             unknown &= ~is_named
         problems.add_described(
             unknown,
@@ -323,13 +323,6 @@ def quoted_key(key: Key) -> str:
         for column, part in zip(KEY_COLUMNS, key, strict=True)
         if part is not None
     )
-
-
-def _unread(n_rows: int) -> MessageAndRemedy:
-    """Describe rows whose responses may be among those that could not be read."""
-    rows = "1 row names a response" if n_rows == 1 else f"{n_rows} rows name responses"
-    message = f"{rows} not found among those that could be read"
-    return message, "Repair the responses first, then run again"
 
 
 def _in_sheets(text: str) -> str:

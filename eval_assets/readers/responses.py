@@ -55,12 +55,12 @@ def read_responses(
 
     Args:
         evaluation: Names the files.
-        generated: Responses that are not in the files, which labels and scores may be of.
+        generated: Responses to the prompts, of which those in files take precedence.
 
     Returns:
-        Columns `RESPONSE_COLUMNS` in the order of the files: text of dtype object with None if
-        nothing is written, `turn_index` of dtype Int64, and in `attributes` the further columns of
-        the file as a JSON object.
+        Columns `RESPONSE_COLUMNS` in the order of the files, generated ones last: text of dtype
+        object with None if nothing is written, `turn_index` of dtype Int64, and in `attributes` the
+        further columns of the file as a JSON object.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad place in any of the files; and for each in
@@ -77,7 +77,8 @@ def read_responses(
             logger.info("%s: %s", table.file, note)
         files.append(responses_of(table))
     problems = [problem for file in files for problem in file.problems]
-    parts = [file.responses for file in files if len(file.responses)]
+    parts = [file.responses for file in files] + ([] if generated is None else [generated])
+    parts = [responses for responses in parts if len(responses)]
     merged = parts[0] if parts else _frame({})
     if len(parts) > 1:
         merged = pd.concat(parts, ignore_index=True)
@@ -90,18 +91,15 @@ def read_responses(
             message = f"{column} limits a question, but no response has such a column"
             problems.append(InputProblem("evaluation.yaml", None, "rubric", message, remedy))
     if problems:
-        all_responses = (
-            merged if generated is None else pd.concat([merged, generated], ignore_index=True)
-        )
         rubric = [
             replace(q, applies_to={c: v for c, v in q.applies_to.items() if c not in missing})
             for q in evaluation.rubric
         ]
         unlimited = replace(evaluation, rubric=tuple(rubric))
         with gathered(problems):
-            read_labels(unlimited, all_responses, some_unread=some_unread)
+            read_labels(unlimited, merged, some_unread=some_unread)
         with gathered(problems):
-            read_recorded_scores(unlimited, all_responses, some_unread=some_unread)
+            read_recorded_scores(unlimited, merged, some_unread=some_unread)
     raise_all(problems, source="the inputs")
     return merged
 

@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.header_rows import SAMPLE_ROWS, header_of, named_columns
@@ -96,7 +95,7 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
     except csv.Error as error:
         raise _broken_quoting(data, delimiter, error, file=file) from error
     columns = [
-        _column([*number], np.array(code, dtype=np.int32))
+        FileColumn([*map(_without_quote, number)], np.array(code, dtype=np.int32))
         for number, code in zip(numbers, codes, strict=True)
     ]
     return FileTable(
@@ -104,11 +103,9 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
     )
 
 
-def _column(cells: list[str], codes: npt.NDArray[np.int32]) -> FileColumn[str]:
-    """Return a column, as it was before formulas in it were made texts."""
-    texts = {k: of[1:] for k, of in enumerate(cells) if of[:1] == "'" and _TEXT.fullmatch(of)}
-    values = [texts.get(k, of) for k, of in enumerate(cells)] if texts else cells
-    return FileColumn(values, codes, are_ordered=not texts)
+def _without_quote(cell: str) -> str:
+    """Return a cell as it was before it was made a text, so that it is no formula."""
+    return cell[1:] if cell[:1] == "'" and _TEXT.fullmatch(cell) else cell
 
 
 def _delimiter_of(text: str) -> str:

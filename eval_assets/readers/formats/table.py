@@ -31,7 +31,6 @@ class FileColumn(Sequence[T]):
     Args:
         values: The values; one may occur several times.
         codes: Position of each row's value among them.
-        are_ordered: Whether the values are distinct and in the order in which they appear.
 
     Examples:
         >>> column = FileColumn.of(["good", None, "good"])
@@ -41,16 +40,9 @@ class FileColumn(Sequence[T]):
         [True, False, True]
     """
 
-    def __init__(
-        self,
-        values: Sequence[T],
-        codes: npt.NDArray[np.integer[Any]],
-        *,
-        are_ordered: bool = False,
-    ) -> None:
+    def __init__(self, values: Sequence[T], codes: npt.NDArray[np.integer[Any]]) -> None:
         self.values = values
         self.codes = codes
-        self._are_ordered = are_ordered
 
     @classmethod
     def of(cls, cells: Sequence[T]) -> "FileColumn[T]":
@@ -104,13 +96,6 @@ class FileColumn(Sequence[T]):
         """Return the cells of some rows, by their positions or a mask."""
         return FileColumn(self.values, self.codes[rows])
 
-    def has_distinct_texts(self) -> bool:
-        """Return whether the values are distinct texts without blanks around them, all in use."""
-        if not self._are_ordered or not self._are_text:
-            return False
-        texts: list[str] = [*map(str, self.values)]
-        return all(texts) and [*map(str.strip, texts)] == texts
-
     def is_none(self) -> BoolArray:
         """Return whether each cell is None."""
         if None not in self.values:
@@ -137,8 +122,6 @@ class FileColumn(Sequence[T]):
     @cached_property
     def present(self) -> tuple[T, ...]:
         """Distinct values that occur, in order of appearance."""
-        if self._are_ordered:
-            return tuple(self.values)
         first = np.full(len(self.values), -1)
         rows = np.arange(len(self.codes))
         first[self.codes[::-1]] = rows[::-1]  # of several rows of a value, the last one stays
@@ -238,14 +221,7 @@ class FileTable:
 
     def stripped(self, *names: str) -> FileColumn[str | None]:
         """Return cells as text without blanks around it, None if nothing is left."""
-        header = self.header_of(*names)
-        if header not in self._stripped:
-            self._stripped[header] = self.text(*names).stripped()
-        return self._stripped[header]
-
-    @cached_property
-    def _stripped(self) -> dict[str | None, FileColumn[str | None]]:
-        return {}
+        return self.text(*names).stripped()
 
     @cached_property
     def _headers(self) -> dict[str, str]:

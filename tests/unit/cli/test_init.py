@@ -39,8 +39,8 @@ def test_the_command_to_run_next_can_be_copied_as_it_stands(tmp_path: Path) -> N
 def test_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("mine", encoding="utf-8")
     outcome = CliRunner().invoke(init, [str(tmp_path), "--example", "minimal"])
-    assert outcome.exit_code == 2
-    assert "labels.csv already" in outcome.output
+    assert isinstance(outcome.exception, InputError)
+    assert "labels.csv already. Name another folder" in str(outcome.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
     assert (tmp_path / "labels.csv").read_text("utf-8") == "mine"
 
