@@ -25,8 +25,7 @@ from eval_assets.readers.references import (
     MODEL_NAME,
     RESPONSE_ID,
     PositionArray,
-    References,
-    references_in,
+    keys,
 )
 from eval_assets.readers.sources import joined_tables, tables_of, with_words
 from eval_assets.scale import Scale
@@ -55,15 +54,17 @@ class RatedRows:
 
     Args:
         table: The rows, not yet checked against rubric and responses.
-        units: Response and question of each row.
-        headers: Column or key of each field in the file's spelling; "" of the rater if the headers
-            of ratings name them.
+        responses: Response of each row, by id or by key; None if it names none.
+        questions: Question of each row; None if it names none.
+        headers: Column or key of each field in the file's spelling; None of the response if several
+            columns name it, and of the rater if the headers of ratings do.
         rating_headers: Column or key of each row's rating.
     """
 
     table: FileTable
-    units: References
-    headers: Mapping[str, str]
+    responses: FileColumn[Any]
+    questions: FileColumn[str | None]
+    headers: Mapping[str, str | None]
     rating_headers: FileColumn[str]
 
     def stripped(self, field: str) -> FileColumn[str | None]:
@@ -72,17 +73,36 @@ class RatedRows:
 
     def take(self, rows: PositionArray) -> "RatedRows":
         """Return some rows."""
-        table, units = self.table.take(rows), self.units.take(rows)
-        return RatedRows(table, units, self.headers, self.rating_headers.take(rows))
+        return replace(
+            self,
+            table=self.table.take(rows),
+            responses=self.responses.take(rows),
+            questions=self.questions.take(rows),
+            rating_headers=self.rating_headers.take(rows),
+        )
 
     def with_note(self, note: str) -> "RatedRows":
         """Return the rows with a further note on how they were read."""
         return replace(self, table=self.table.with_columns(self.table.columns, note))
 
 
-def field_headers(table: FileTable) -> dict[str, str]:
-    """Return the header of each of `FIELDS` in a table; its own name if there is none."""
-    return {field: table.header_of(*names) or field for field, names in FIELDS.items()}
+def rows_of_table(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
+    """Return the rows of a table that names their units in columns of ids or of keys."""
+    response, questions = table.header_of(*RESPONSE_ID), table.stripped("question_id")
+    if table.has("indicator_id"):
+        indicators = table.stripped("indicator_id").map(
+            lambda indicator: indicator if indicator in question_ids else None
+        )
+        pairs = zip(questions, indicators, strict=True)
+        questions = FileColumn.of([question or indicator for question, indicator in pairs])
+    headers = {field: table.header_of(*names) or field for field, names in FIELDS.items()}
+    return RatedRows(
+        table,
+        keys(table) if response is None else table.stripped(response),
+        questions,
+        {**headers, "response_id": response, "question_id": table.spelling("question_id")},
+        FileColumn.repeat(headers["rating"], len(table)),
+    )
 
 
 # Files in any other form, which their values explain.
@@ -188,18 +208,18 @@ def rows_of_reading(
         reading.table.bad_rows,
         (*reading.table.notes, *reading.notes, *choices, *not_read),
     )
-    units = references_in(table, question_ids)
+    rows = rows_of_table(table, question_ids)
     is_key = {plain(column.name) for column in reading.items} <= _OF_RESPONSES
     responses: list[FileColumn[Any]] = []
     questions: list[FileColumn[str | None]] = []
     for of in rated:
         codes, item_names = items_of_rows(reading, of)
         is_of_key = is_key and of.item is None
-        responses.append(units.responses if is_of_key else FileColumn([*item_names, None], codes))
+        responses.append(rows.responses if is_of_key else FileColumn([*item_names, None], codes))
         if reading.question is not None:
             questions.append(_cells(reading.question))
         else:
-            questions.append(units.questions if of.question is None else repeat(of.question))
+            questions.append(rows.questions if of.question is None else repeat(of.question))
     names = {name for of in questions for name in of.present}
     spelled = {plain(question): question for question in question_ids}
     question_of: dict[str | None, str | None] = {
@@ -231,16 +251,16 @@ def rows_of_reading(
     if run is not None or any(of.run for of in rated):
         runs = [repeat(of.run) if of.run else run or repeat(None) for of in rated]
         fields["run"] = _alternating(runs)
-    item_header = reading.items[0].name if len(reading.items) == 1 else None
+    field_headers = {**rows.headers, "rater_id": reading.rater.name if reading.rater else None}
+    if not is_key:
+        field_headers["response_id"] = reading.items[0].name if len(reading.items) == 1 else None
+    if reading.question is not None:
+        field_headers["question_id"] = reading.question.name
     return RatedRows(
         replace(table, columns=fields, lines=[table.lines[row] for row in row_of_cell.tolist()]),
-        References(
-            _alternating(responses),
-            _alternating([of.map(question_of.get) for of in questions]),
-            units.response_header if is_key else item_header,
-            reading.question.name if reading.question is not None else units.question_header,
-        ),
-        {**field_headers(table), "rater_id": reading.rater.name if reading.rater else ""},
+        _alternating(responses),
+        _alternating([of.map(question_of.get) for of in questions]),
+        field_headers,
         FileColumn([of.column.name for of in rated], np.tile(np.arange(len(rated)), len(table))),
     )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.labelling.keyed_codes import KeyedCodes
+    from eval_assets.readers.rated_rows import RatedRows
 
 RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
 """Columns under which the id of a response is accepted, in any spelling."""
@@ -54,28 +55,6 @@ AMBIGUOUS = -2
 
 UNNAMED = -3
 """Position of a question that a row does not name and that does not follow from its response."""
-
-
-@dataclass(frozen=True)
-class References:
-    """Names of the response and the question of each row of a file.
-
-    Args:
-        responses: Response of each row, by id or by key; None if it names none.
-        questions: Question of each row; None if it names none.
-        response_header: Column of the responses; None if several columns name them.
-        question_header: Column of the questions.
-    """
-
-    responses: FileColumn[Any]
-    questions: FileColumn[str | None]
-    response_header: str | None
-    question_header: str
-
-    def take(self, rows: PositionArray) -> References:
-        """Return the names in some rows."""
-        responses, questions = self.responses.take(rows), self.questions.take(rows)
-        return References(responses, questions, self.response_header, self.question_header)
 
 
 @dataclass(frozen=True)
@@ -163,7 +142,7 @@ class ResponseUnits:
     def add_unknown(
         self,
         problems: RowProblems,
-        references: References,
+        rows: RatedRows,
         *,
         responses: PositionArray,
         questions: PositionArray,
@@ -174,20 +153,20 @@ class ResponseUnits:
         """
         unknown = responses < 0
         if self.some_unread:
-            is_named = ~references.responses.is_none()
+            is_named = ~rows.responses.is_none()
             problems.add_unread(unknown & is_named)
             unknown &= ~is_named
         problems.add_described(
             unknown,
-            references.response_header,
-            lambda row: self._no_response(references.responses[row], int(responses[row])),
+            rows.headers["response_id"],
+            lambda row: self._no_response(rows.responses[row], int(responses[row])),
         )
         # The question may follow from the response: a row without one is reported once.
-        unnamed = references.questions.is_none()
+        unnamed = rows.questions.is_none()
         problems.add_described(
             (questions == UNNAMED) | ((questions == UNKNOWN) & ~unnamed),
-            references.question_header,
-            lambda row: self._no_question(references.questions[row]),
+            rows.headers["question_id"],
+            lambda row: self._no_question(rows.questions[row]),
         )
         is_known = (responses >= 0) & (questions >= 0)
         inapplicable = np.zeros(len(responses), dtype=bool)
@@ -195,7 +174,7 @@ class ResponseUnits:
             inapplicable[is_known] = ~self.applies[responses[is_known], questions[is_known]]
         problems.add_described(
             inapplicable,
-            references.question_header,
+            rows.headers["question_id"],
             lambda row: self._inapplicable(int(responses[row]), int(questions[row])),
         )
 
@@ -269,24 +248,6 @@ def column_of(responses: pd.DataFrame, column: str) -> FileColumn[str | None]:
         cells = responses["attributes"]
         return FileColumn.of([as_text(json.loads(cell or "{}").get(column)) for cell in cells])
     return FileColumn.repeat(None, len(responses))
-
-
-def references_in(table: FileTable, question_ids: Sequence[str]) -> References:
-    """Return the units that the rows of a table name, in its columns of ids or of keys."""
-    response = table.header_of(*RESPONSE_ID)
-    questions = table.stripped("question_id")
-    if table.has("indicator_id"):
-        indicators = table.stripped("indicator_id").map(
-            lambda indicator: indicator if indicator in question_ids else None
-        )
-        pairs = zip(questions, indicators, strict=True)
-        questions = FileColumn.of([question or indicator for question, indicator in pairs])
-    return References(
-        keys(table) if response is None else table.stripped(response),
-        questions,
-        response,
-        table.header_of("question_id") or "question_id",
-    )
 
 
 def has_references(table: FileTable) -> bool:

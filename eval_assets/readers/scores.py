@@ -28,15 +28,18 @@ from eval_assets.readers.problems import (
     quoted,
     repeated,
 )
-from eval_assets.readers.rated_rows import readings_in_file, rows_of_reading
+from eval_assets.readers.rated_rows import (
+    RatedRows,
+    readings_in_file,
+    rows_of_reading,
+    rows_of_table,
+)
 from eval_assets.readers.references import (
     UNKNOWN,
     Key,
     PositionArray,
-    References,
     ResponseUnits,
     has_references,
-    references_in,
     units_of,
 )
 from eval_assets.readers.values import parsed_ratings
@@ -66,15 +69,13 @@ class _UnitScores:
     """Recorded scores of one judge, each row repeated for every response that it scores.
 
     Args:
-        table: The rows.
-        units: Name of each row's unit.
+        rows: The rows.
         responses: Position of the response.
         questions: Position of the question.
         of_conversation: Whether the score is of the conversation that the response belongs to.
     """
 
-    table: FileTable
-    units: References
+    rows: RatedRows
     responses: PositionArray
     questions: PositionArray
     of_conversation: BoolArray
@@ -111,7 +112,7 @@ def read_recorded_scores(
             second score of one unit; or for a file, if none of it can be used.
     """
     units = units_of(evaluation, responses, some_unread=some_unread)
-    files: dict[Path, tuple[FileTable, References]] = {}
+    files: dict[Path, RatedRows] = {}
     frames: list[pd.DataFrame] = []
     problems: list[InputProblem] = []
     for judge in evaluation.judges:
@@ -120,10 +121,9 @@ def read_recorded_scores(
                 continue
             if judge.scores not in files:
                 files[judge.scores] = _scores_in_file(judge.scores, evaluation, units.response_ids)
-            table, references = files[judge.scores]
-            rows = _rows_of(table, evaluation, judge)
-            scores = _unit_scores(table.take(rows), references.take(rows), units)
-            bad_rows = [*table.bad_rows, *_problems(scores, units)]
+            rows = files[judge.scores]
+            scores = _unit_scores(rows.take(_rows_of(rows.table, evaluation, judge)), units)
+            bad_rows = [*rows.table.bad_rows, *_problems(scores, units)]
             problems += sorted(bad_rows, key=lambda problem: problem.line or 0)
             if not bad_rows:
                 verdicts = _verdicts(scores, evaluation, number_in_reply or (lambda *_: math.nan))
@@ -132,10 +132,8 @@ def read_recorded_scores(
     return frames
 
 
-def _scores_in_file(
-    path: Path, evaluation: Evaluation, response_ids: Sequence[str]
-) -> tuple[FileTable, References]:
-    """Return the scores of judges in a file, a row for each, and the unit that each row names."""
+def _scores_in_file(path: Path, evaluation: Evaluation, response_ids: Sequence[str]) -> RatedRows:
+    """Return the scores of judges in a file, a row for each."""
     content = content_of_evaluation(path, folder=evaluation.folder)
     questions = {question.id: question.scale for question in evaluation.rubric}
     question_ids = list(questions)
@@ -144,7 +142,7 @@ def _scores_in_file(
         table = table_of(content)
         is_scored = table.header_of(*SCORE, "raw_output") is not None
         if not table.columns or (has_references(table) and is_scored):
-            return table, references_in(table, question_ids)
+            return rows_of_table(table, question_ids)
     ids = frozenset(response_ids)
     readings = readings_in_file(content, questions, forms=_SCORES, response_ids=ids, judges=models)
     reading = max(readings, key=lambda of: sum(rated.is_judge for rated in of.rated))
@@ -164,7 +162,7 @@ def _scores_in_file(
     is_model = any(names_model(name.lower().replace("llm", "")) for name in named)
     if reading.rater is not None or len(named) > 1 or is_model or named & {*models}:
         columns["judge_model"] = rows.table.cells("rater_id")
-    return replace(rows.table, columns=columns), rows.units
+    return replace(rows, table=replace(rows.table, columns=columns))
 
 
 def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> PositionArray:
@@ -191,10 +189,10 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> Position
     raise input_error(table.file, message, remedy, column="judge_model")
 
 
-def _unit_scores(table: FileTable, references: References, units: ResponseUnits) -> _UnitScores:
+def _unit_scores(scores: RatedRows, units: ResponseUnits) -> _UnitScores:
     """Return the rows with the units that they score."""
-    names = references.responses
-    rows, responses = np.arange(len(table)), units.responses(names)
+    names = scores.responses
+    rows, responses = np.arange(len(names)), units.responses(names)
     without_turn = names.array(bool, lambda name: isinstance(name, tuple) and name[2] is None)
     if without_turn.any():
         turns: dict[Key, list[int]] = defaultdict(list)
@@ -209,31 +207,30 @@ def _unit_scores(table: FileTable, references: References, units: ResponseUnits)
         without_turn &= max(n_scored) > 1
         rows = np.repeat(rows, n_scored)
         responses = np.array([position for positions in scored for position in positions])
-        table, references = table.take(rows), references.take(rows)
-    questions = units.questions(references.questions, responses)
-    return _UnitScores(table, references, responses, questions, without_turn[rows])
+        scores = scores.take(rows)
+    questions = units.questions(scores.questions, responses)
+    return _UnitScores(scores, responses, questions, without_turn[rows])
 
 
 def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
-    lines = scores.table.lines
-    problems = RowProblems(scores.table.file, lines)
-    responses, questions = scores.responses, scores.questions
-    units.add_unknown(problems, scores.units, responses=responses, questions=questions)
+    table, responses, questions = scores.rows.table, scores.responses, scores.questions
+    problems = RowProblems(table.file, table.lines)
+    units.add_unknown(problems, scores.rows, responses=responses, questions=questions)
     unit = responses * len(units.question_ids) + questions
     # Rows without a unit must not look like scores of one.
     unit[problems.bad] = -1 - np.flatnonzero(problems.bad)
     cells: list[object] = unit.tolist()
-    if scores.table.has("run"):
-        cells = list(zip(cells, scores.table.stripped("run"), strict=True))
+    if table.has("run"):
+        cells = list(zip(cells, table.stripped("run"), strict=True))
     is_second, first = repeated(cells)
 
     def second(row: int) -> MessageAndRemedy:
         response = quoted(units.response_ids[responses[row]])
         question = quoted(units.question_ids[questions[row]])
-        first_line = f"the first is in line {lines[first[cells[row]]]}"
+        first_line = f"the first is in line {table.lines[first[cells[row]]]}"
         return f"a second score of {response} on {question}, {first_line}", "Keep one of the two"
 
-    problems.add_described(is_second, scores.table.header_of(*SCORE) or "raw_output", second)
+    problems.add_described(is_second, table.header_of(*SCORE) or "raw_output", second)
     return list(dict.fromkeys(problems.in_order()))
 
 
@@ -256,7 +253,7 @@ def _frame(
     }
     for name, cells in verdicts.items():
         columns[name][scores.responses, scores.questions] = cells
-    if scores.table.has("run"):  # of several runs, the mean or the median
+    if scores.rows.table.has("run"):  # of several runs, the mean or the median
         by_unit: dict[tuple[int, int], list[float]] = defaultdict(list)
         for row in np.flatnonzero(~np.isnan(verdicts["score"])).tolist():
             unit = int(scores.responses[row]), int(scores.questions[row])
@@ -277,17 +274,15 @@ def _frame(
 def _verdicts(
     scores: _UnitScores, evaluation: Evaluation, number_in_reply: NumberInReply
 ) -> dict[str, npt.NDArray[Any]]:
-    texts = scores.table.text(*SCORE)
+    table = scores.rows.table
+    texts = table.text(*SCORE)
     cells = parsed_ratings(texts)
-    replies = scores.table.text("raw_output").map(
-        lambda reply: reply if without_blanks(reply) else None
-    )
-    raw = np.full(len(scores.table), np.nan)
-    within = np.zeros(len(scores.table), dtype=bool)
+    replies = table.text("raw_output").map(lambda reply: reply if without_blanks(reply) else None)
+    raw, within = np.full(len(table), np.nan), np.zeros(len(table), dtype=bool)
     for position, question in enumerate(evaluation.rubric):
         rows = scores.questions == position
         raw[rows] = cells.take(rows).values_on(question.scale)
-        if scores.table.header_of(*SCORE) is None:
+        if table.header_of(*SCORE) is None:
             raw[rows] = [
                 math.nan if reply is None else number_in_reply(reply, question.scale, question.id)
                 for reply in replies.take(rows)

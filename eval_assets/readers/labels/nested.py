@@ -12,8 +12,7 @@ from eval_assets.labelling.choices import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, SessionKey, json_key, remark_of
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain, without_blanks
 from eval_assets.readers.problems import input_error, quoted
-from eval_assets.readers.rated_rows import FIELDS, RatedRows, field_headers
-from eval_assets.readers.references import RESPONSE_ID, References
+from eval_assets.readers.rated_rows import FIELDS, RatedRows, rows_of_table
 
 _OF_LABEL = ("response_id", "labelled_at", "skip_reason", "confidence", "notes")
 _KEYS = {
@@ -71,13 +70,9 @@ def session_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
     fields_read = ("response_id", "question_id", *FIELDS)
     of_labels = {name: [record.get(name) for record in records] for name in fields_read}
     rows = replace(FileTable.of(table.file, of_labels, lines), bad_rows=tuple(bad_rows))
-    units = References(
-        rows.stripped("response_id"),
-        rows.stripped("question_id"),
-        _KEYS["response_id"],
-        _KEYS["question_id"],
-    )
-    return RatedRows(rows, units, {**field_headers(rows), **_KEYS}, FileColumn.of(keys))
+    rated = rows_of_table(rows, question_ids)
+    headers = {**rated.headers, **_KEYS}
+    return replace(rated, headers=headers, rating_headers=FileColumn.of(keys))
 
 
 def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
@@ -111,12 +106,12 @@ def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
             keys.append("rating")
     rated = table.take(np.array(rows, dtype=np.int64))
     rated = rated.with_columns({**rated.columns, "rating": FileColumn.of(values)})
-    responses, header = rated.stripped(*RESPONSE_ID), table.header_of(*RESPONSE_ID)
-    return RatedRows(
-        replace(rated, bad_rows=tuple(bad_rows)),
-        References(responses, FileColumn.of(questions), header, "ratings"),
-        field_headers(table),
-        FileColumn.of(keys),
+    annotations = rows_of_table(replace(rated, bad_rows=tuple(bad_rows)), question_ids)
+    return replace(
+        annotations,
+        questions=FileColumn.of(questions),
+        headers={**annotations.headers, "question_id": "ratings"},
+        rating_headers=FileColumn.of(keys),
     )
 
 

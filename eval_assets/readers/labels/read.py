@@ -41,9 +41,9 @@ from eval_assets.readers.rated_rows import (
     FIELDS,
     RatedRows,
     columns_text,
-    field_headers,
     readings_in_file,
     rows_of_reading,
+    rows_of_table,
 )
 from eval_assets.readers.readings.rater_columns import judges_by_kind
 from eval_assets.readers.readings.table_reading import Reading
@@ -53,7 +53,6 @@ from eval_assets.readers.references import (
     PositionArray,
     ResponseUnits,
     has_references,
-    references_in,
     units_of,
 )
 from eval_assets.readers.values import (
@@ -167,7 +166,7 @@ def read_labels(
             readings = readings_in_file(content, scales, forms=_LABELS, response_ids=known_ids)
             rows = [_rows_of_people(reading, [*scales]) for reading in readings]
             files += [_without_models(of, known_names) for of in rows]
-    counts = Counter(name for file in files for name in file.units.questions if name)
+    counts = Counter(name for file in files for name in file.questions if name)
     removed = {
         name: n
         for name, n in counts.items()
@@ -298,9 +297,7 @@ def _certain_labels(content: FileContent, question_ids: Sequence[str]) -> RatedR
         return (session_labels if is_session else workshop_labels)(table, question_ids)
     rater, rating = table.header_of(*FIELDS["rater_id"]), table.header_of(*FIELDS["rating"])
     if not table.columns or (has_references(table) and rater and rating):
-        headers = field_headers(table)
-        rating_headers = FileColumn.repeat(headers["rating"], len(table))
-        return RatedRows(table, references_in(table, question_ids), headers, rating_headers)
+        return rows_of_table(table, question_ids)
     return None
 
 
@@ -314,7 +311,7 @@ def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
     rows = rows_of_reading(reading, rated, question_ids)
     columns = columns_text([of.column.name for of in rated])
     if reading.rater is None:
-        questions = sorted(filter(None, set(rows.units.questions.present)))
+        questions = sorted(filter(None, set(rows.questions.present)))
         of_questions = f" of {', '.join(questions)}" if len(question_ids) > 1 else ""
         return rows.with_note(f"{columns} read as raters{of_questions}")
     items = " and ".join(column.name for column in reading.items) or "each row"
@@ -340,10 +337,10 @@ def _checked_labels(
     """
     table = parsed.table
     problems = RowProblems(table.file, table.lines)
-    is_ignored = parsed.units.questions.array(bool, ignored.__contains__)
-    responses = units.responses(parsed.units.responses)
-    questions = units.questions(parsed.units.questions, responses)
-    units.add_unknown(problems, parsed.units, responses=responses, questions=questions)
+    is_ignored = parsed.questions.array(bool, ignored.__contains__)
+    responses = units.responses(parsed.responses)
+    questions = units.questions(parsed.questions, responses)
+    units.add_unknown(problems, parsed, responses=responses, questions=questions)
     _add_other_texts(problems, parsed, units, responses)
     cells = parsed_ratings(parsed.table.text(*FIELDS["rating"]))
     skip_cells = parsed.stripped("skipped")
@@ -384,7 +381,7 @@ def _checked_labels(
         else pd.Index(table.lines).to_numpy(dtype=np.int64),  # quick of a range
         "rating_header": parsed.rating_headers,
         "rater_header": FileColumn.repeat(parsed.headers["rater_id"], len(table))
-        if parsed.headers["rater_id"]
+        if parsed.headers["rater_id"] is not None
         else parsed.rating_headers,
     }
     frame = _labels_frame(columns)
@@ -394,7 +391,7 @@ def _checked_labels(
     has_rater = raters.array(bool, bool) & (parsed.headers["rater_id"] is not None)
     rejected: list[_RejectedRow] = [(problem, None, None) for problem in table.bad_rows]
     rejected += [
-        (problem, raters[row], parsed.units.questions[row])
+        (problem, raters[row], parsed.questions[row])
         for row, problem in problems.by_row()
         if not is_ignored[row]
     ]

@@ -37,6 +37,7 @@ def test_a_column_for_each_rater_is_read(write: Write) -> None:
         ("a2", "helpfulness", "chloe", 3),
     }
     assert inputs.n_unrated == 1
+    assert inputs.unrated.empty  # nobody assigned a cell of the table
     assert inputs.notes == ("labels.csv: columns anna, ben, chloe read as raters",)
     assert inputs.ratings[["file", "line"]].to_numpy().tolist()[-1] == ["labels.csv", 3]
 
