@@ -933,21 +933,3 @@ def test_renamed_responses_do_not_make_a_new_test(planted: Evaluated) -> None:
         (1, pytest.approx(0.025 / 5)),
         (2, pytest.approx(0.05 / 6 / 5)),
     ]
-
-
-@pytest.mark.slow
-def test_changed_labels_have_one_meaning_for_gates_and_certificates(
-    planted: Evaluated, other_test_once: Evaluated
-) -> None:
-    def codes(folder: Evaluated) -> tuple[int, int, int]:
-        path = str(folder.path / "out" / "certificates" / "steady-1.0.0.json")
-        required = called(folder, certificates_command, "--require", "steady").return_value
-        verified = called(folder, certificates_command, "verify", path).return_value
-        return folder.call("gates").returncode, required, verified
-
-    assert codes(planted) == (0, 0, 0)
-    relabelled(planted, splits={"train"})
-    assert codes(planted) == (3, 4, 4)  # until the next run nothing is known of these labels
-    planted.call("run", "--select", "+judge_certificates,+judge_agreement")
-    assert codes(planted) == (0, 0, 0)
-    assert codes(other_test_once)[1:] == (4, 4)
