@@ -3,6 +3,7 @@
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,10 +62,10 @@ def test_a_run_opens_parses_and_renders_once(
     assert calls["report_page"] == 1, "agreement_report alone writes the report"
 
 
-def code_of_unread_run(folder: Evaluated, last_line: str, *options: str) -> int:
+def code_of_unread_run(program: Path, folder: Evaluated, last_line: str, *options: str) -> int:
     """Return the exit code of a run whose output is read up to a line."""
     with subprocess.Popen(
-        [PROGRAM, "run", *options],
+        [program, "run", *options],
         env=clean_environment() | {"EVAL_DATA": str(folder.path)},
         cwd=folder.path,
         stdout=subprocess.PIPE,
@@ -80,13 +81,16 @@ def code_of_unread_run(folder: Evaluated, last_line: str, *options: str) -> int:
 
 
 @pytest.mark.slow
-def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated) -> None:
+def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated, program_folder: Path) -> None:
     """As in `run | head`, which closes the pipe during the run."""
-    assert code_of_unread_run(new_folder, "Evaluating", "--select", "+human_agreement") == 0
+    program = program_folder / "eval-assets"
+    options = ("--select", "+human_agreement")
+
+    assert code_of_unread_run(program, new_folder, "Evaluating", *options) == 0
 
     assert new_folder.rows("SELECT count(*) > 0 FROM human_agreement") == [(True,)]
 
 
 @pytest.mark.slow
 def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(closed_folder: Evaluated) -> None:
-    assert code_of_unread_run(closed_folder, "1  Can we trust our labels?") == 3
+    assert code_of_unread_run(PROGRAM, closed_folder, "1  Can we trust our labels?") == 3
