@@ -136,9 +136,8 @@ def picture(page: "Page", name: str, folder: Path) -> None:
 
 
 def materialize_all(page: "Page", ui: Ui) -> str:
-    """Click on "Materialize all" in the lineage and return how the run ended."""
+    """Click on "Materialize all" in the lineage, which is open, and return how the run ended."""
     n_before = len(ui.states_of_runs())
-    page.goto(f"{ui.address}/asset-groups")
     page.get_by_role("button", name="Materialize all").click()
     await_that(lambda: len(ui.states_of_runs()) > n_before, ui.process)
     page.goto(IDLE)
@@ -181,6 +180,7 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
         page.goto(f"{ui.address}/locations/eval_assets/sensors/check_alerts")
         page.locator("input[type=checkbox]:checked").first.wait_for(state="attached")
 
+        page.goto(f"{ui.address}/asset-groups")
         assert materialize_all(page, ui) == "FAILURE"
         closed(page, ui, tmp_path)
         page.goto(IDLE)
@@ -193,6 +193,10 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
         assert f"{ui.address}/assets/contested/human_agreement?view=checks&checkDetail=" in message
 
         shutil.copy(ui.data / "sample" / "labels.csv", ui.data / "contested")
+        page.goto(f"{ui.address}/asset-groups")
+        for group in ("sample_agreement", "contested_agreement"):
+            page.get_by_text(group, exact=True).first.wait_for()
+        picture(page, "ui-lineage", tmp_path)
         assert materialize_all(page, ui) == "SUCCESS"
         await_that(lambda: (len(posts.bodies), len(mails.mails)) == (4, 4), ui.process)
         passed = [f"{contested}: contested/{gate} passed (was failed)" for gate in GATES]
@@ -202,12 +206,7 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
 
 
 def closed(page: "Page", ui: Ui, folder: Path) -> None:
-    """What the pages show while the gate is closed."""
-    page.goto(f"{ui.address}/asset-groups")
-    for group in ("sample_agreement", "contested_agreement"):
-        page.get_by_text(group, exact=True).first.wait_for()
-    picture(page, "ui-lineage", folder)
-
+    """What the pages of assets show while the gate is closed."""
     open_checks(page, ui)
     page.get_by_text("0.70 is below the minimum 0.75").first.wait_for()
     page.get_by_text("This is a blocking asset check").wait_for()
