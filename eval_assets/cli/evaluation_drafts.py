@@ -27,7 +27,6 @@ from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
-from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
@@ -109,7 +108,7 @@ class _Files:
         return {"show": ["model_name"]} if _PUBLISHED & names else None
 
 
-def draft_of_export(export: Export, folder: Path, *, tool: str) -> Draft:
+def draft_of_export(export: Export, folder: Path) -> Draft:
     """Write the evaluation folder of an export, with its remarks, replies and unrated responses.
 
     Raises:
@@ -139,11 +138,11 @@ def draft_of_export(export: Export, folder: Path, *, tool: str) -> Draft:
     }
     tables, rubric = None, [EXAMPLE_QUESTION]
     if any(rating for rating, _ in (*export.ratings.values(), *export.scores.values())):
-        tables = tables_of_export(export, file=tool, tool=tool)
+        tables = tables_of_export(export)
         drafted = {str(entry["id"]): entry for entry in _rubric(tables)}
         rubric = [
-            {"id": name, **drafted.get(name, {"scale": "binary"}), "question": of.text}
-            for name, of in export.questions.items()
+            {"id": name, **drafted.get(name, {"scale": "binary"}), "question": text}
+            for name, text in export.questions.items()
         ]
     models = dict.fromkeys(model for _, _, model in export.scores)
     sections = {
@@ -151,7 +150,7 @@ def draft_of_export(export: Export, folder: Path, *, tool: str) -> Draft:
         "rubric": rubric,
         "judges": recorded_judges((model, JUDGE_SCORES) for model in models),
     }
-    head = _HEAD.format(source=f"an export of {tool}") if tables else _WITHOUT_RATINGS
+    head = _HEAD.format(source=f"an export of {export.tool}") if tables else _WITHOUT_RATINGS
     filled = {name: rows for name, rows in contents.items() if len(rows) > 1}
     files = write_files(folder, {FILE: head + as_yaml(sections), **filled})
     if tables is None:
@@ -173,9 +172,8 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
     if is_folder and (layout := _files_of(paths[0])).of_run:
         return _draft(layout, paths[0], options, copies_to=folder)
     tables = read_ratings(paths, options, score_of=score_of_reply)
-    if tables.tool is not None:
-        tool, export = import_files(paths)
-        draft = draft_of_export(export, folder, tool=tool)
+    if tables.export is not None:
+        draft = draft_of_export(tables.export, folder)
         return replace(draft, notes=(*tables.notes, *draft.notes))
     ids = response_ids(tables)
     responses = response_rows(tables, ids)

@@ -45,21 +45,21 @@ def import_(source: tuple[Path, ...], data: Path, *, allow_loss: bool) -> int:
     from eval_assets.readers.importers.tool_exports import import_files
     from eval_assets.wording import printable
 
-    tool, export = import_files(source)
+    export = import_files(source)
     if export.losses and not allow_loss:
-        _print_account(tool, export, verb="read")
+        _print_account(export, verb="read")
         click.echo("Nothing was written, as ratings or scores would be lost.", err=True)
         click.echo("To import the rest, add --allow-loss.", err=True)
         return FAILED
-    draft = draft_of_export(export, data, tool=tool)
+    draft = draft_of_export(export, data)
     for line in (*(f"wrote {path}" for path in draft.files), *draft.notes):
         click.echo(printable(line))
-    _print_account(tool, export, verb="stored")
+    _print_account(export, verb="stored")
     click.echo(f"\nRead the rubric, then run: eval-assets run --data {quote(str(data))}")
     return DONE
 
 
-def _print_account(tool: str, export: Export, *, verb: str) -> None:
+def _print_account(export: Export, *, verb: str) -> None:
     """Print stored and omitted parts of the export with reasons, and unused fields."""
     from eval_assets.wording import counted
 
@@ -70,7 +70,7 @@ def _print_account(tool: str, export: Export, *, verb: str) -> None:
     ):
         if by := {name for _, _, name in rated}:
             contents.append(f"{counted(len(rated), noun)} by {counted(len(by), author)}")
-    click.echo(f"{tool}: {counted(export.n_records, 'record')} read")
+    click.echo(f"{export.tool}: {counted(export.n_records, 'record')} read")
     click.echo(f"{verb}: {', '.join(contents)}")
     for loss, count in export.losses.items():
         click.echo(f"not stored: {count:,} {loss}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.readers.importers.export_content import Export
 from eval_assets.scale import Level, Scale
 
 _PLACE = ("file", "sheet", "line", "column")
@@ -103,7 +104,7 @@ class RatingTables:
         notes: Remarks on the reading, such as replaced submissions.
         doubts: Choices that a name or a default made.
         alternatives: The tables with one choice reversed, for each doubt that may change a verdict.
-        tool: Tool whose export this is; None for a table.
+        export: Export of another tool that holds them; None for a table.
     """
 
     ratings: pd.DataFrame
@@ -118,4 +119,4 @@ class RatingTables:
     notes: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     alternatives: tuple[tuple[Doubt, "RatingTables"], ...] = ()
-    tool: str | None = None
+    export: Export | None = None

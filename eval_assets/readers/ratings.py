@@ -25,7 +25,6 @@ from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import (
     export_of,
-    questions_of_export,
     readings_of_export,
     tool_of,
 )
@@ -93,7 +92,6 @@ class _RatingSource:
     files: tuple[str, ...]
     readings: tuple[Reading, ...] = ()
     export: Export | None = None
-    tool: str | None = None
 
 
 def read_ratings(
@@ -213,7 +211,6 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
         tuple(of.file for of in contents),
         tuple(readings),
         export,
-        tool,
     )
 
 
@@ -222,14 +219,14 @@ def _names_rater(options: ReadOptions, file: str) -> bool:
     return names_file((*options.rater, *options.judge), file)
 
 
-def tables_of_export(export: Export, *, file: str, tool: str) -> RatingTables:
-    """Return what another tool exported to a file.
+def tables_of_export(export: Export) -> RatingTables:
+    """Return what another tool exported.
 
     Raises:
         ExceptionGroup: Of an InputError for each rating that cannot be used.
     """
-    readings = tuple(readings_of_export(export, file=file))
-    return _read(_RatingSource([], (file,), readings, export, tool), ReadOptions(), None)[0]
+    readings = tuple(readings_of_export(export, file=export.tool))
+    return _read(_RatingSource([], (export.tool,), readings, export), ReadOptions(), None)[0]
 
 
 # One reading of all files.
@@ -241,7 +238,7 @@ def _read(
     declared = {} if evaluation is None else {q.id: q for q in evaluation.rubric}
     _check_options(source, options)
     if source.export is not None:
-        declared = {**questions_of_export(source.export), **declared}
+        declared = {**source.export.declared, **declared}
     readings = _joined_readings(source, options)
     ratings = collected_ratings(readings, options)
     table = readings[0].table
@@ -280,7 +277,7 @@ def _read(
         files=source.files,
         not_read=reasons_not_read(readings, tables, items, export=export),
         notes=tuple(dict.fromkeys(notes)),
-        tool=source.tool,
+        export=source.export,
     )
     _check_effects(result, table, options)
     return result, readings

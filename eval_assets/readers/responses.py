@@ -268,13 +268,9 @@ def read_prompts(evaluation: Evaluation) -> list[Conversation]:
     problems: list[InputProblem] = []
     turns: defaultdict[_Key, dict[int, Turn]] = defaultdict(dict)
     for path in evaluation.prompts:
-        try:
+        with gathered(problems):
             table = read_table(path, folder=evaluation.folder)
-        except InputError as error:
-            problems.append(error.problem)
-            continue
-        problems += table.bad_rows
-        problems += _take(table, turns)
+            problems += [*table.bad_rows, *_take(table, turns)]
     raise_all(problems, source="the prompts")
     return [
         Conversation(indicator_id, convo_id, tuple(turn for _, turn in sorted(by_index.items())))

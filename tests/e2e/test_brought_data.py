@@ -108,9 +108,9 @@ def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, f
     folder = Evaluated(tmp_path / name)
     if form == "label-studio":
         (tmp_path / "export.json").write_text(as_label_studio(source, models))
-        tool, imported = import_files([tmp_path / "export.json"])
-        assert tool == form
-        draft_of_export(imported, folder.path, tool=tool)
+        imported = import_files([tmp_path / "export.json"])
+        assert imported.tool == form
+        draft_of_export(imported, folder.path)
         with (folder.path / "evaluation.yaml").open("a") as declared:
             declared.write("\ntuning: {holdout: false}\n")
     else:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import (
     Export,
-    Question,
     Record,
     at,
     importer,
@@ -35,7 +35,7 @@ def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
     for result in results:
         name = str(result.get("evaluation_name"))
         text = at(result, "metric_config.evaluation_description")
-        export.questions.setdefault(name, Question(text_of(text) or name))
+        export.questions.setdefault(name, text_of(text) or name)
     lines = [record for record in records if "evaluation_results" not in record]
     if not lines:
         export.notes["logs hold results, but not the lines behind them"] += 1
@@ -285,7 +285,7 @@ def _add_judgements(export: Export, response_id: str, point: Record) -> None:
     if not judgements:
         export.notes["criteria were decided by code, or have no judge"] += 1
         return
-    export.questions.setdefault(name, Question(name, Scale(low=0, high=1), "interval"))
+    export.declare(RubricQuestion(name, name, Scale(low=0, high=1), "interval"))
     for judgement in judgements:
         judge, score = judgement.get("judgeModelId"), judgement.get("coverageExtent")
         export.add_score(response_id, name, judge, score, reply=judgement.get("reflection"))

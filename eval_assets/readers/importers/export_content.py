@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.readers.formats.table import as_text, plain
 from eval_assets.readers.names import Who, who
 from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
-from eval_assets.scale import BINARY, Scale
+from eval_assets.scale import BINARY
 
 Record = Mapping[str, Any]
 
@@ -94,24 +95,17 @@ _MOST_OPTIONS = 50
 
 
 @dataclass
-class Question:
-    """A rated question; its text is its name, and its scale None, if the export holds neither."""
-
-    text: str
-    scale: Scale | None = None
-    level: str | None = None
-
-
-@dataclass
 class Export:
     """Responses with their ratings and scores, collected record by record.
 
     Args:
+        tool: Tool that wrote the records.
         responses: Columns of each response, by its id.
         ratings: Rating and time of each response, question and human rater.
         scores: Score and reply of each response, question and judge.
         remarks: Raters' remarks on their ratings, by the same keys.
-        questions: Questions by name.
+        questions: Texts of questions, by name.
+        declared: Questions whose scales the export declares.
         multi_select: Questions of which a rater or judge selected several options.
         notes: Count of each kind of record that was skipped or ambiguous.
         losses: Count of ratings and scores that cannot be stored, by reason.
@@ -119,11 +113,13 @@ class Export:
         unused_fields: Count of each field that was not read.
     """
 
+    tool: str
     responses: dict[str, dict[str, str]] = field(default_factory=dict)
     ratings: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
     scores: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
     remarks: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    questions: dict[str, Question] = field(default_factory=dict)
+    questions: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, RubricQuestion] = field(default_factory=dict)
     multi_select: set[str] = field(default_factory=set)
     notes: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
@@ -173,7 +169,7 @@ class Export:
         elif not rater_id:
             self.losses[f"ratings of {name} do not say who gave them"] += 1
         else:
-            self.questions.setdefault(name, Question(name))
+            self.questions.setdefault(name, name)
             if (response_id, name, rater_id) in self.ratings:
                 self.notes["second ratings by one rater; the last one counts"] += 1
             self.ratings[response_id, name, rater_id] = rating, text_of(at)
@@ -189,7 +185,7 @@ class Export:
         if score is None and value is not None:
             self.losses[f"scores of {name} are neither a number nor one choice"] += 1
             return
-        self.questions.setdefault(name, Question(name))
+        self.questions.setdefault(name, name)
         key = response_id, name, text_of(judge).strip() or "judge"
         if key in self.scores:
             self.notes["second scores by one judge; the last one counts"] += 1
@@ -234,7 +230,12 @@ class Export:
             self.questions.pop(name, None)
             for option in options:
                 text = f"{name} Does this option apply: {option}?"
-                self.questions[f"{name}/{option}"] = Question(text, BINARY, "nominal")
+                self.declare(RubricQuestion(f"{name}/{option}", text, BINARY, "nominal"))
+
+    def declare(self, question: RubricQuestion) -> None:
+        """Add a question with its scale."""
+        self.questions[question.id] = question.question
+        self.declared[question.id] = question
 
     def add_missing_responses(self) -> None:
         """Add a response without text for each rated one that the export does not hold."""

@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 from shlex import quote
 
-from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputError, InputProblem, gathered
+from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.readers.columns import CodedColumn, CodedTable
 from eval_assets.readers.formats.contents import FileContent, content_of, loaded
 from eval_assets.readers.formats.table import FileColumn, plain
@@ -35,8 +34,8 @@ _SAMPLE = 20
 """Records from which the tool is recognised."""
 
 
-def import_files(paths: Sequence[Path]) -> tuple[str, Export]:
-    """Return the tool that wrote files or folders, recognised by their records, and their content.
+def import_files(paths: Sequence[Path]) -> Export:
+    """Return the content of files or folders that a tool wrote, which their records tell.
 
     Raises:
         ExceptionGroup: Of an InputError for each file that cannot be read, or if no tool's form
@@ -47,21 +46,19 @@ def import_files(paths: Sequence[Path]) -> tuple[str, Export]:
     for path in files_in(paths):
         with gathered(problems):
             records += _records_of(content_of(path, file=str(path)))
-    tool = None if problems else _tool_of(records)
-    if tool is not None:
-        export = _import_records(records, tool)
-        if export.responses:
-            return tool, export
-        notes = "".join(f", and {count:,} {note}" for note, count in export.notes.items())
-        message = f"this export of {tool} holds no responses{notes}"
-        remedy = "Export what was rated, too"
-    elif not problems:
+    raise_all(problems, source="the export")
+    tool = _tool_of(records)
+    if tool is None:
         keys = ", ".join(list(records[0])[:8]) if records else "nothing"
         message = f"no tool's export is recognised in it: its records hold {keys}"
         remedy = f"If it is a table of ratings, run eval-assets init {quote(str(paths[0]))}"
-    if not problems:
-        problems.append(InputProblem(str(paths[0]), None, None, message, remedy))
-    raise ExceptionGroup("the export cannot be imported", [InputError(of) for of in problems])
+        raise refused(str(paths[0]), message, remedy)
+    export = _import_records(records, tool)
+    if not export.responses:
+        notes = "".join(f", and {count:,} {note}" for note, count in export.notes.items())
+        message = f"this export of {tool} holds no responses{notes}"
+        raise refused(str(paths[0]), message, "Export what was rated, too")
+    return export
 
 
 def tool_of(content: FileContent) -> str | None:
@@ -112,23 +109,9 @@ def readings_of_export(export: Export, *, file: str) -> list[Reading]:
     return readings
 
 
-def questions_of_export(export: Export) -> dict[str, RubricQuestion]:
-    """Return the questions whose scales the export declares."""
-    return {
-        name: RubricQuestion(
-            name,
-            of.text or name,
-            of.scale,
-            of.level or of.scale.default_level(),  # type: ignore[arg-type] # it is a level
-        )
-        for name, of in export.questions.items()
-        if of.scale is not None
-    }
-
-
 def _import_records(records: Sequence[Record], tool: str) -> Export:
     read = [ReadRecord(record) for record in records]
-    export = Export(n_records=len(read))
+    export = Export(tool, n_records=len(read))
     IMPORTERS[tool].read(read, export)
     export.split_selections()
     export.add_missing_responses()

@@ -314,14 +314,15 @@ def test_only_column_of_words_in_a_known_order_is_a_question(tmp_path: Path) -> 
 def test_an_export_of_another_tool_is_read_as_its_labels(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"export.{EXPORTS[name][0]}"
     path.write_text(written(name))
-    tool, result = import_files([path])
+    result = import_files([path])
     rated = {(item, question, rater) for item, question, rater in result.ratings}
 
     if rated or result.scores:
         tables = read_ratings([path], ReadOptions())
         assert {(item, question, rater) for item, question, rater, _ in ratings(tables)} == rated
         assert len(tables.scores) == len(result.scores)
-        assert tables.tool == tool
+        assert tables.export is not None
+        assert tables.export.tool == result.tool
 
 
 def test_the_latest_round_counts(tmp_path: Path) -> None:

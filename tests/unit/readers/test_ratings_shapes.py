@@ -862,7 +862,7 @@ def test_preferred_side_of_label_studio_is_a_rating(tmp_path: Path) -> None:
     text = annotated(1, "pairwise", {"selected": "left"})
     (tmp_path / "export.json").write_text(text)
 
-    _, export = import_files([tmp_path / "export.json"])
+    export = import_files([tmp_path / "export.json"])
 
     assert {rating for rating, _ in export.ratings.values()} == {"left"}
     assert not export.notes

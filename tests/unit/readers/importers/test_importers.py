@@ -26,13 +26,13 @@ Folder = tuple[Evaluation, pd.DataFrame]
 def imported(tmp_path: Path, name: str) -> Export:
     path = tmp_path / f"export.{EXPORTS[name][0]}"
     path.write_text(written(name))
-    tool, result = import_files([path])
-    assert name.startswith(tool), f"{name} is taken for {tool}"
+    result = import_files([path])
+    assert name.startswith(result.tool), f"{name} is taken for {result.tool}"
     return result
 
 
 def folder_of(result: Export, tmp_path: Path) -> Folder:
-    draft_of_export(result, tmp_path / "folder", tool="a tool")
+    draft_of_export(result, tmp_path / "folder")
     evaluation = read_evaluation(tmp_path / "folder")
     return evaluation, read_responses(evaluation)
 
@@ -125,9 +125,9 @@ def test_prodigy_time_of_answer_is_kept(tmp_path: Path) -> None:
 def test_several_selected_options_are_binary_questions(tmp_path: Path, tool: str) -> None:
     selections = {"anna": ["rude", "wrong facts"], "ben": ["rude"]}
     (tmp_path / "export.json").write_text(json.dumps(several_options(tool, selections)))
-    found_tool, result = import_files([tmp_path / "export.json"])
+    result = import_files([tmp_path / "export.json"])
 
-    assert (found_tool, not result.losses) == (tool, True)
+    assert (result.tool, not result.losses) == (tool, True)
     by_rater = {(q, rater): value for (_, q, rater), (value, _) in result.ratings.items()}
     assert by_rater[("faults/rude", "anna")] == by_rater[("faults/rude", "ben")] == "1"
     assert by_rater[("faults/wrong facts", "anna")] == "1"
@@ -143,7 +143,7 @@ def test_several_selected_options_are_binary_questions(tmp_path: Path, tool: str
 def test_tags_that_everyone_makes_up_are_counted_as_lost(tmp_path: Path) -> None:
     tags = {f"rater {n}": [f"tag {n}", f"tag {n}b"] for n in range(30)}
     (tmp_path / "export.json").write_text(json.dumps(several_options("argilla", tags)))
-    _, result = import_files([tmp_path / "export.json"])
+    result = import_files([tmp_path / "export.json"])
 
     assert result.ratings == {}
     assert result.losses == {"ratings of faults name too many options": 31}
@@ -201,9 +201,9 @@ def test_a_zipped_log_reads_as_the_json_one(tmp_path: Path, compression: str) ->
         for sample in INSPECT["samples"]:
             log.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
 
-    tool, result = import_files([tmp_path / "log.eval"])
+    result = import_files([tmp_path / "log.eval"])
 
-    assert tool == "inspect-ai"
+    assert result.tool == "inspect-ai"
     assert result == imported(tmp_path, "inspect-ai")
 
 
@@ -214,7 +214,7 @@ def test_several_files_and_folders_are_one_export(tmp_path: Path) -> None:
     (tmp_path / "export" / "annotations.jsonl").write_text("".join(lines[2:]))
     (tmp_path / "spans.jsonl").write_text("".join(lines[:2]))
 
-    _, result = import_files([tmp_path / "export", tmp_path / "spans.jsonl"])
+    result = import_files([tmp_path / "export", tmp_path / "spans.jsonl"])
 
     assert {item["response_text"] for item in result.responses.values()} == {"Because.", "Dunno."}
 
@@ -223,7 +223,7 @@ def test_ratings_without_their_responses_are_kept(tmp_path: Path) -> None:
     lines = written("phoenix").splitlines(keepends=True)
     (tmp_path / "annotations.jsonl").write_text("".join(lines[2:]))
 
-    _, result = import_files([tmp_path / "annotations.jsonl"])
+    result = import_files([tmp_path / "annotations.jsonl"])
 
     assert result.responses["sp0"]["response_text"] == ""
     assert result.notes["responses are rated, but the export does not hold their texts"] == 2
@@ -271,7 +271,7 @@ def test_scores_of_judges_do_not_widen_the_scale_of_labels(tmp_path: Path) -> No
     score = next(iter(result.scores))
     result.scores[score] = "55", ""
 
-    draft = draft_of_export(result, tmp_path / "folder", tool="langfuse")
+    draft = draft_of_export(result, tmp_path / "folder")
 
     [question] = read_evaluation(tmp_path / "folder").rubric
     assert question.scale.described() == "4, 5"
@@ -283,7 +283,7 @@ def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("mine")
 
     with pytest.raises(InputError, match=r"the folder holds labels\.csv already"):
-        draft_of_export(result, tmp_path, tool="argilla")
+        draft_of_export(result, tmp_path)
 
     assert (tmp_path / "labels.csv").read_text() == "mine"
     assert not (tmp_path / "evaluation.yaml").exists()

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent / "package_exports"
 
 
 def imported(name: str) -> Export:
-    return import_files([FOLDER / name])[1]
+    return import_files([FOLDER / name])
 
 
 @pytest.mark.parametrize(
