@@ -25,6 +25,7 @@ from eval_assets.readers.nested_records import (
     with_choices,
     with_lists_unfolded,
 )
+from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME
 
@@ -152,21 +153,33 @@ def _cell(cell: object) -> object:
 
 
 def _without_summary_rows(table: CodedTable) -> CodedTable:
-    """Return the table without rows at its end that sum up the others."""
+    """Return the table without rows that repeat the header, or at its end sum up the others."""
     first = table.columns[0] if table.columns else None
     n_kept = len(table)
     while first is not None and n_kept and _SUMMARY_ROW.fullmatch(first.text(n_kept - 1)):
         n_kept -= 1
-    if n_kept == len(table):
+    has_header = first is not None and all(of.name in of.values for of in table.columns)
+    is_header = np.full(len(table), has_header)
+    for column in table.columns if has_header else ():
+        is_header &= column.codes == column.values.index(column.name)
+    is_kept = ~is_header & (np.arange(len(table)) < n_kept)
+    if is_kept.all():
         return table
-    note = f"line {', '.join(map(str, table.lines[n_kept:]))} not read: it sums up the others"
-    rows = np.arange(n_kept)
+    notes = [
+        f"line {listed_briefly([str(table.lines[k]) for k in rows.tolist()])} not read: it {reason}"
+        for rows, reason in (
+            (np.flatnonzero(is_header), "repeats the header"),
+            (np.arange(n_kept, len(table)), "sums up the others"),
+        )
+        if len(rows)
+    ]
+    rows = np.flatnonzero(is_kept)
     return replace(
         table,
         columns=[CodedColumn.of(of.name, of.take(rows).texts().tolist()) for of in table.columns],
         files=table.files.take(rows),
-        lines=table.lines[:n_kept],
-        notes=(*table.notes, note),
+        lines=[table.lines[row] for row in rows.tolist()],
+        notes=(*table.notes, *notes),
     )
 
 

@@ -213,6 +213,7 @@ def test_percent_values_lie_between_0_and_100(tmp_path: Path) -> None:
             "id,anna,ben\na,1,2\nb,4,5\nMean,2.5,3.5\nSD,2,2\n",
             "line 4, 5 not read: it sums up the others",
         ),
+        ("id,anna,ben\na,1,2\nid,anna,ben\nb,4,5\n", "line 3 not read: it repeats the header"),
         ("id,anna,ben\na,1,2\nc,-,n/a\nb,4,5\n", '2 of 6 cells not rated: "-", "n/a"'),
         ("id,anna,ben,lead_time\na,1,2,7\nb,4,5,9\n", "ratings.csv:lead_time"),
         ("Your name,a,b\nanna,1,4\nben,2,5\n", ""),
