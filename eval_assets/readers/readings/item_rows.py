@@ -34,9 +34,9 @@ from eval_assets.readers.readings.column_owners import (
     judged,
     may_be_name,
 )
-from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.person_rows import form_of
 from eval_assets.readers.readings.rated_columns import REPEATED, RatedColumns
+from eval_assets.readers.readings.shared_criteria import columns_by_criterion, judges_of_parts
 from eval_assets.readers.readings.table_reading import (
     Choices,
     RatedColumn,
@@ -141,10 +141,7 @@ class _ItemRows:
         self, reading: Reading, people: list[CodedColumn], judges: list[CodedColumn]
     ) -> None:
         """Add the columns with the raters and questions that their headers name."""
-        crossed = self.owners.crossed(people + judges)
-        if not crossed and (crossed := self.owners.crossed(people)):
-            crossed += map(judged, judges)
-        questions = self._paired(people, judges) or ([] if judges else _of_one_person(people))
+        crossed, questions = self._with_questions(reading, people, judges)
         if crossed:
             reading.rated, reading.likelihood = crossed, 6.5
             # The other way to read headers of which neither part is certain to be the rater.
@@ -178,30 +175,39 @@ class _ItemRows:
                 replace(of, rater=models[0]) if of.is_judge else of for of in reading.rated
             ]
 
+    def _with_questions(
+        self, reading: Reading, people: list[CodedColumn], judges: list[CodedColumn]
+    ) -> tuple[list[RatedColumn], list[RatedColumn]]:
+        """Return columns that combine raters and questions, or those whose questions are shared."""
+        crossed = self.owners.crossed(people + judges)
+        if crossed or not judges:
+            return crossed, _of_one_person(people)
+        of_people = self.owners.crossed(people)
+        of_judges = judges_of_parts(judges, of_people)
+        rated = [] if of_judges or reading.question else columns_by_criterion(people, judges)
+        rest = [of for of in judges if all(of is not known.column for known in rated)]
+        if not rated or any(map(self.owners.is_chosen, rest)):
+            return [*of_people, *(of_judges or map(judged, judges))] if of_people else [], []
+        n_questions = len({of.question for of in rated})
+        text = f"which may score any of {n_questions} questions; --only names one"
+        self.rated.not_read.update({of.name: Reason(text, is_told=True) for of in rest})
+        return [], rated
+
     def _doubt_judges(
         self, reading: Reading, people: Sequence[CodedColumn], judges: Sequence[CodedColumn]
     ) -> None:
         """Add a fork if judges may be people: Gemma beside Mia, Judge 1 and 2 alone, or a label."""
         names = [of.name for of in judges]
+        if share_of_criteria([*distinct_parts(names).values()]) > 0.5 and people:
+            text = f"{listed_briefly(names)} count as scores of what people rated"
+            option = option_text(self.table, "ignore", names[-1])
+            reading.notes.append(f"{text}; if one is of another question, pass {option}")
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
             names = [of.name for of in beside_humans([*people, *judges]) if of in judges]
         if names and not any(map(self.owners.is_chosen, judges)):
             changed = {"rater": tuple(of.name for of in (*people, *judges))}
             reading.forks.append((_are(names, "a judge"), changed))
-
-    def _paired(self, people: list[CodedColumn], judges: list[CodedColumn]) -> list[RatedColumn]:
-        """Return questions, if each has a column of a judge named after it, as judge_tone."""
-        if len(people) < 2 or len(people) != len(judges) or any(map(self.owners.is_person, people)):
-            return []
-        pairs = {of.name: judge_of_question(of.name, [c.name for c in people]) for of in judges}
-        questions = [pair[1] for pair in pairs.values() if pair is not None]
-        if sorted(questions) != sorted(column.name for column in people):
-            return []
-        rated = [RatedColumn(column, rater="", question=column.name) for column in people]
-        return rated + [
-            RatedColumn(of, *pair, is_judge=True) for of in judges if (pair := pairs[of.name])
-        ]
 
     def _name_people(
         self, reading: Reading, rated: list[CodedColumn], judges: list[CodedColumn]

@@ -198,6 +198,11 @@ class _RatingRows:
         if key is None:
             return None
         of_unit = [*key.items, *filter(None, [key.question, key.run])]
+        round_ = self.round
+        if round_ is not None and self._counts(round_, self.rater.codes):
+            # Trials of a rater, unless one rates an item in several of them.
+            is_trial = n_distinct(combined([*of_unit, self.rater])[self.is_rated]) == self.n_rated
+            self.round = None if is_trial else round_
         per_item = self.n_rated / max(1, n_distinct(combined(of_unit)[self.is_rated]))
         if per_item < 1.05 and not self.is_named:
             return None

@@ -1968,3 +1968,48 @@ def test_texts_that_differ_within_items_are_named(tmp_path: Path) -> None:
     result = read(tmp_path, "r.csv", table(["prompt", "user", "output", "rating"], *rows))
 
     assert "not read: output, another text for each rater" in result.notes
+
+
+@pytest.mark.parametrize(
+    ("people", "judges", "raters", "shared"),
+    [
+        ("human_tone", "llm_tone llm_style", {"human"}, {"tone"}),
+        ("Sam-tone Lee-tone", "judge-tone judge-style", {"Sam", "Lee"}, {"tone"}),
+        ("human_tone human_style", "llm_tone", {"human"}, {"tone"}),
+        ("tone", "gpt4/tone/score gpt4/style/score", {"(not named)"}, {"tone"}),
+        ("human_tone human_style", "llm_tone llm_style llm_depth", {"human"}, {"tone", "style"}),
+        ("v1_is:Sam v1_is:Lee v2_is:Sam v2_is:Lee", "v1_judge v2_judge", {"Sam", "Lee"}, 2),
+    ],
+)
+def test_criteria_that_people_and_a_judge_do_not_all_share_are_questions(
+    tmp_path: Path, people: str, judges: str, raters: set[str], shared: set[str] | int
+) -> None:
+    headers = [*people.split(), *judges.split()]
+    rows = [[i, *(1 + (n * k + n + k) % 7 % 5 for k in range(len(headers)))] for n, i in FEW]
+
+    result = read(tmp_path, "r.csv", table(["id", *headers], *rows))
+
+    assert {*result.ratings.rater} == raters
+    assert result.scores.judge.nunique() == 1
+    assert len(result.scores) == len(ITEMS) * len(judges.split())
+    questions = {*result.ratings.question} & {*result.scores.question}
+    assert shared in (questions, len(questions))
+
+
+def test_judges_of_two_criteria_beside_one_label_are_named(tmp_path: Path) -> None:
+    rows = [[i, PEOPLE[i, "anna"], JUDGE[i], PEOPLE[i, "ben"]] for _, i in FEW]
+
+    result = read(tmp_path, "r.csv", table(["id", "human", "llm_tone", "llm_style"], *rows))
+
+    assert any("llm_tone, llm_style count as scores" in note for note in result.notes)
+
+
+def test_trials_of_raters_are_no_rounds_of_items(tmp_path: Path) -> None:
+    rows = [
+        [f"p{p}", trial, f"s{(trial + 5 * p) % 12}", 1 + (trial * p) % 7]
+        for p in range(8)
+        for trial in range(1, 7)
+    ]
+    header = ["participant.code", "round_number", "player.item_id", "player.quality"]
+
+    assert len(read(tmp_path, "r.csv", table(header, *rows)).ratings) == len(rows)
