@@ -50,7 +50,7 @@ def _checks(path: Path, evaluation: Evaluation, known: Container[str]) -> tuple[
         model = FileColumn[Any].repeat("none", len(table))
         table = replace(table, columns={**table.columns, MODEL_NAME[0]: model})
     problems = RowProblems(table.file, table.lines)
-    responses = responses_of(table)
+    responses, problems_of_responses = responses_of(table)
     questions = [question for question in evaluation.rubric if table.has(question.id)]
     answers = {question.id: _answers(table, question, problems) for question in questions}
     rounds = table.stripped("round")
@@ -82,10 +82,10 @@ def _checks(path: Path, evaluation: Evaluation, known: Container[str]) -> tuple[
         table.header_of(*RESPONSE_ID),
         lambda row: (f"{quoted(ids[row])} is also in the responses", "Use another id"),
     )
-    raise_all([*of_file, *responses.problems, *problems.in_order()], source=table.file)
+    raise_all([*of_file, *problems_of_responses, *problems.in_order()], source=table.file)
     hidden = tuple(name for name in evaluation.labelling.hide if table.has(name))
     labelling = replace(evaluation.labelling, hide=hidden)
-    views = response_views(replace(evaluation, labelling=labelling), responses.responses)
+    views = response_views(replace(evaluation, labelling=labelling), responses)
     checks = []
     for row, view in enumerate(views.values()):
         right = {name: cells[row] for name, cells in answers.items() if cells[row] is not None}

@@ -5,7 +5,7 @@ import logging
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.errors import InputError, InputProblem, gathered, raise_all
+from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
@@ -66,24 +66,25 @@ def read_responses(
         ExceptionGroup: Of an InputError for each bad place in any of the files; and for each in
             the labels and recorded scores, so that all can be repaired together.
     """
-    files: list[ResponseFile] = []
+    parts: list[pd.DataFrame] = []
+    problems: list[InputProblem] = []
+    n_whole = 0
     for path in evaluation.responses:
-        try:
+        with gathered(problems):
             table = read_table(path, folder=evaluation.folder)
-        except InputError as error:
-            files.append(ResponseFile(_frame({}), [error.problem], some_unread=True))
-            continue
-        for note in table.notes:
-            logger.info("%s: %s", table.file, note)
-        files.append(responses_of(table))
-    problems = [problem for file in files for problem in file.problems]
-    parts = [file.responses for file in files] + ([] if generated is None else [generated])
+            for note in table.notes:
+                logger.info("%s: %s", table.file, note)
+            responses, problems_of_file = responses_of(table)
+            problems += problems_of_file
+            parts.append(responses)
+            n_whole += not table.bad_rows and len(responses) == len(table)
+    parts += [] if generated is None else [generated]
     parts = [responses for responses in parts if len(responses)]
     merged = parts[0] if parts else _frame({})
     if len(parts) > 1:
         merged = pd.concat(parts, ignore_index=True)
         merged = merged.drop_duplicates("response_id", keep="first", ignore_index=True)
-    some_unread = any(file.some_unread for file in files)
+    some_unread = n_whole < len(evaluation.responses)
     missing = [column for column in evaluation.filter_columns if not any(column_of(merged, column))]
     if parts and not some_unread:
         remedy = "Add it to the responses, or remove it from the rubric"
@@ -104,28 +105,14 @@ def read_responses(
     return merged
 
 
-@dataclass(frozen=True)
-class ResponseFile:
-    """Responses of one file, also of bad rows if their id is known, and its problems.
-
-    Args:
-        responses: Columns `RESPONSE_COLUMNS`.
-        problems: Problems of the file or its rows.
-        some_unread: Whether ids or keys may be known to other files, but not here.
-    """
-
-    responses: pd.DataFrame
-    problems: list[InputProblem]
-    some_unread: bool
-
-
-def responses_of(table: FileTable) -> ResponseFile:
-    """Return the responses of a file, and its problems."""
+def responses_of(table: FileTable) -> tuple[pd.DataFrame, list[InputProblem]]:
+    """Return the responses of a file, also of bad rows if their id is known, and its problems."""
     table = _with_pairs(table)
-    try:
+    header, problems = None, list[InputProblem]()
+    with gathered(problems):
         header = _id_header(table)
-    except InputError as error:
-        return ResponseFile(_frame({}), [error.problem], some_unread=True)
+    if problems:
+        return _frame({}), problems
     ids = table.stripped(header) if header else keys(table).map(id_of)
     missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
     missing += ["model_name"] if table.header_of(*MODEL_NAME) is None else []
@@ -134,11 +121,10 @@ def responses_of(table: FileTable) -> ResponseFile:
         problems = [InputProblem(table.file, 1, None, message, "Add it for every row")]
     else:
         problems = _problems(table, ids, header)
-    problems = sorted([*table.bad_rows, *problems], key=lambda problem: problem.line or 0)
     responses = _responses(table, ids)
+    in_order = sorted([*table.bad_rows, *problems], key=lambda problem: problem.line or 0)
     named = responses["response_id"].notna()
-    some_unread = bool(table.bad_rows or not named.all() or _turns(table).is_none().any())
-    return ResponseFile(responses if named.all() else responses[named], problems, some_unread)
+    return responses if named.all() else responses[named], in_order
 
 
 def _with_pairs(table: FileTable) -> FileTable:
