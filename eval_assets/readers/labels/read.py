@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,15 +116,6 @@ class Labels:
     unrated: pd.DataFrame
 
 
-class _CheckedLabels(NamedTuple):
-    """Labels of one file, what is wrong with other rows, and how many are blank, and which."""
-
-    ratings: pd.DataFrame
-    rejected: list[_RejectedRow]
-    n_unrated: int
-    unrated: pd.DataFrame
-
-
 def read_labels(
     evaluation: Evaluation,
     responses: pd.DataFrame,
@@ -177,8 +168,12 @@ def read_labels(
         f"{n} labels of {quoted(name)} are ignored: the rubric does not ask it"
         for name, n in removed.items()
     ]
-    labels = [_checked_labels(file, evaluation.rubric, units, ignored=removed) for file in files]
-    return _joined(labels, evaluation, unusable=unusable, notes=tuple(notes))
+    frames, rejected = [], list[_RejectedRow]()
+    for file in files:
+        labels, bad_rows = _checked_labels(file, evaluation.rubric, units, ignored=removed)
+        frames.append(labels)
+        rejected += bad_rows
+    return _joined(frames, rejected, evaluation, unusable=unusable, notes=tuple(notes))
 
 
 def _without_models(labels: RatedRows, known_names: Collection[str]) -> RatedRows:
@@ -213,17 +208,19 @@ def _content(path: Path, folder: Path) -> FileContent:
 
 
 def _joined(
-    files: Sequence[_CheckedLabels],
+    frames: Sequence[pd.DataFrame],
+    rejected: list[_RejectedRow],
     evaluation: Evaluation,
     *,
     unusable: Sequence[InputProblem],
     notes: tuple[str, ...],
 ) -> Labels:
     """Return the labels of several files together; `unusable` are problems of files as a whole."""
-    frames = [file.ratings for file in files if len(file.ratings)] or [_labels_frame({})]
+    frames = [frame for frame in frames if len(frame)] or [_labels_frame({})]
     ratings = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+    is_blank = ratings["value"].isna() & ~ratings["skipped"]
+    blank, ratings = ratings[is_blank], ratings[~is_blank] if is_blank.any() else ratings
     is_second = ratings.duplicated(_UNIT_AND_RATER, keep="first")
-    rejected = [row for file in files for row in file.rejected]
     if is_second.any():
         rejected += _second_ratings(ratings)
     # In the order of files and their sheets, and of lines in each.
@@ -245,8 +242,9 @@ def _joined(
         n_earlier = int(earlier["value"].notna().sum())
         aside = f"set aside {counted(n_earlier, 'rating')} of earlier rounds"
         notes = (*notes, f"{aside}, since one round of each response counts")
-    n_unrated = sum(file.n_unrated for file in files)
-    unrated = pd.concat([current.head(0)[_UNIT_AND_RATER[:3]], *(file.unrated for file in files)])
+    # A column for each rater has a cell for each response, which says nothing of an assignment.
+    is_assigned = blank["rater_id"].notna() & (blank["rater_header"] != blank["rating_header"])
+    unrated = blank.loc[is_assigned, _UNIT_AND_RATER[:3]].astype(object)
     unit = pd.MultiIndex.from_frame(unrated)
     is_rated = unit.isin(pd.MultiIndex.from_frame(current[_UNIT_AND_RATER[:3]]))
     unrated = unrated[~is_rated & ~unit.duplicated()].reset_index(drop=True)
@@ -254,7 +252,7 @@ def _joined(
         (*astuple(problem), rater, question, problem.sheet) for problem, rater, question in rejected
     ]
     rejected_rows = pd.DataFrame(cells, columns=list(REJECTED_COLUMNS), dtype=object)
-    return Labels(current, earlier, rejected_rows, n_unrated, notes, unrated)
+    return Labels(current, earlier, rejected_rows, len(blank), notes, unrated)
 
 
 def _rater_problems(ratings: pd.DataFrame, evaluation: Evaluation) -> list[InputProblem]:
@@ -327,13 +325,11 @@ def _checked_labels(
     units: ResponseUnits,
     *,
     ignored: Collection[str],
-) -> _CheckedLabels:
-    """Return the valid labels of one file, and the problem of each of the others.
+) -> tuple[pd.DataFrame, list[_RejectedRow]]:
+    """Return the valid and the blank labels of one file, and the problem of each of the others.
 
-    Ratings have the further columns `rating_header` and `rater_header`, the column or key of each
-    rating and of its rater.
-
-    Labels of `ignored` questions are neither kept nor wrong.
+    Labels have the further columns `rating_header` and `rater_header`, the column or key of each
+    rating and of its rater; those of `ignored` questions are neither kept nor wrong.
     """
     table = parsed.table
     problems = RowProblems(table.file, table.lines)
@@ -370,7 +366,7 @@ def _checked_labels(
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
         "rater_id": pd.Categorical.from_codes(rater_codes, pd.Index(rater_ids, dtype=object)),
-        "value": np.where(skipped, np.nan, values),
+        "value": np.where(skipped | cells.blank, np.nan, values),
         "labelled_at": times,
         "skipped": skipped,
         "round": rounds,
@@ -385,22 +381,14 @@ def _checked_labels(
         else parsed.rating_headers,
     }
     frame = _labels_frame(columns)
-    considered = ~problems.bad & ~is_ignored
-    is_label = considered & (~cells.blank | skipped)
-    # A column for each rater has a cell for each response, which says nothing of an assignment.
-    has_rater = raters.array(bool, bool) & (parsed.headers["rater_id"] is not None)
+    is_valid = ~problems.bad & ~is_ignored
     rejected: list[_RejectedRow] = [(problem, None, None) for problem in table.bad_rows]
     rejected += [
         (problem, raters[row], parsed.questions[row])
         for row, problem in problems.by_row()
         if not is_ignored[row]
     ]
-    return _CheckedLabels(
-        frame if is_label.all() else frame[is_label],
-        rejected,
-        int(np.count_nonzero(considered & ~is_label)),
-        frame.loc[considered & ~is_label & has_rater, _UNIT_AND_RATER[:3]],
-    )
+    return frame if is_valid.all() else frame[is_valid], rejected
 
 
 def _second_ratings(ratings: pd.DataFrame) -> list[_RejectedRow]:
