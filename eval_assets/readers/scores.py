@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,21 +64,8 @@ NumberInReply = Callable[[str, Scale, str], float]
 """The score that a reply states on the scale of a question; NaN if it states none for certain."""
 
 
-@dataclass(frozen=True)
-class _UnitScores:
-    """Recorded scores of one judge, each row repeated for every response that it scores.
-
-    Args:
-        rows: The rows.
-        responses: Position of the response.
-        questions: Position of the question.
-        of_conversation: Whether the score is of the conversation that the response belongs to.
-    """
-
-    rows: RatedRows
-    responses: PositionArray
-    questions: PositionArray
-    of_conversation: BoolArray
+_Units = tuple[PositionArray, PositionArray]
+"""Positions of the response and of the question of each row."""
 
 
 def read_recorded_scores(
@@ -122,12 +109,14 @@ def read_recorded_scores(
             if judge.scores not in files:
                 files[judge.scores] = _scores_in_file(judge.scores, evaluation, units.response_ids)
             rows = files[judge.scores]
-            scores = _unit_scores(rows.take(_rows_of(rows.table, evaluation, judge)), units)
-            bad_rows = [*rows.table.bad_rows, *_problems(scores, units)]
+            rows = rows.take(_rows_of(rows.table, evaluation, judge))
+            rows, scored, of_conversation = _with_turns(rows, units)
+            bad_rows = [*rows.table.bad_rows, *_problems(rows, scored, units)]
             problems += sorted(bad_rows, key=lambda problem: problem.line or 0)
             if not bad_rows:
-                verdicts = _verdicts(scores, evaluation, number_in_reply or (lambda *_: math.nan))
-                frames.append(_frame(scores, units, judge, verdicts))
+                parse = number_in_reply or (lambda *_: math.nan)
+                verdicts = _verdicts(rows.table, scored[1], of_conversation, evaluation, parse)
+                frames.append(_frame(rows.table, scored, units, judge, verdicts))
     raise_all(list(dict.fromkeys(problems)), source="the judge scores")
     return frames
 
@@ -189,8 +178,8 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> Position
     raise input_error(table.file, message, remedy, column="judge_model")
 
 
-def _unit_scores(scores: RatedRows, units: ResponseUnits) -> _UnitScores:
-    """Return the rows with the units that they score."""
+def _with_turns(scores: RatedRows, units: ResponseUnits) -> tuple[RatedRows, _Units, BoolArray]:
+    """Return the rows, one for each turn that they score, and which are of a conversation."""
     names = scores.responses
     rows, responses = np.arange(len(names)), units.responses(names)
     without_turn = names.array(bool, lambda name: isinstance(name, tuple) and name[2] is None)
@@ -209,13 +198,13 @@ def _unit_scores(scores: RatedRows, units: ResponseUnits) -> _UnitScores:
         responses = np.array([position for positions in scored for position in positions])
         scores = scores.take(rows)
     questions = units.questions(scores.questions, responses)
-    return _UnitScores(scores, responses, questions, without_turn[rows])
+    return scores, (responses, questions), without_turn[rows]
 
 
-def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
-    table, responses, questions = scores.rows.table, scores.responses, scores.questions
+def _problems(rows: RatedRows, scored: _Units, units: ResponseUnits) -> list[InputProblem]:
+    table, (responses, questions) = rows.table, scored
     problems = RowProblems(table.file, table.lines)
-    units.add_unknown(problems, scores.rows, responses=responses, questions=questions)
+    units.add_unknown(problems, rows, responses=responses, questions=questions)
     unit = responses * len(units.question_ids) + questions
     # Rows without a unit must not look like scores of one.
     unit[problems.bad] = -1 - np.flatnonzero(problems.bad)
@@ -235,7 +224,8 @@ def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
 
 
 def _frame(
-    scores: _UnitScores,
+    table: FileTable,
+    scored: _Units,
     units: ResponseUnits,
     judge: Judge,
     verdicts: Mapping[str, npt.NDArray[Any]],
@@ -252,15 +242,15 @@ def _frame(
         "runs": np.full(shape, None, dtype=object),
     }
     for name, cells in verdicts.items():
-        columns[name][scores.responses, scores.questions] = cells
-    if scores.rows.table.has("run"):  # of several runs, the mean or the median
+        columns[name][scored] = cells
+    if table.has("run"):  # of several runs, the mean or the median
         by_unit: dict[tuple[int, int], list[float]] = defaultdict(list)
-        for row in np.flatnonzero(~np.isnan(verdicts["score"])).tolist():
-            unit = int(scores.responses[row]), int(scores.questions[row])
-            by_unit[unit].append(float(verdicts["score"][row]))
+        for response, question, score in zip(*scored, verdicts["score"], strict=True):
+            if not math.isnan(score):
+                by_unit[int(response), int(question)].append(float(score))
         for unit, runs in by_unit.items():
-            score = float(np.mean(runs) if judge.aggregate == "mean" else np.median(runs))
-            columns["score"][unit] = columns["raw_score"][unit] = score
+            aggregate = np.mean if judge.aggregate == "mean" else np.median
+            columns["score"][unit] = columns["raw_score"][unit] = aggregate(runs)
             columns["status"][unit] = "ok"
             columns["runs"][unit] = runs if len(runs) > 1 else None
     return pd.DataFrame(
@@ -272,15 +262,18 @@ def _frame(
 
 
 def _verdicts(
-    scores: _UnitScores, evaluation: Evaluation, number_in_reply: NumberInReply
+    table: FileTable,
+    questions: PositionArray,
+    of_conversation: BoolArray,
+    evaluation: Evaluation,
+    number_in_reply: NumberInReply,
 ) -> dict[str, npt.NDArray[Any]]:
-    table = scores.rows.table
     texts = table.text(*SCORE)
     cells = parsed_ratings(texts)
     replies = table.text("raw_output").map(lambda reply: reply if without_blanks(reply) else None)
     raw, within = np.full(len(table), np.nan), np.zeros(len(table), dtype=bool)
     for position, question in enumerate(evaluation.rubric):
-        rows = scores.questions == position
+        rows = questions == position
         raw[rows] = cells.take(rows).values_on(question.scale)
         if table.header_of(*SCORE) is None:
             raw[rows] = [
@@ -292,7 +285,7 @@ def _verdicts(
     status = np.select(
         [cells.blank & ~has_reply, np.isnan(raw), ~within],
         ["missing", "unparsable", "out_of_range"],
-        default=np.where(scores.of_conversation, _OF_CONVERSATION, "ok"),
+        default=np.where(of_conversation, _OF_CONVERSATION, "ok"),
     )
     # A score that is not a number is all that is left of a reply that was not kept.
     is_reply = np.isnan(raw) & ~cells.blank & ~has_reply
