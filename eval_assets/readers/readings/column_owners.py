@@ -211,9 +211,6 @@ def kinds_of(columns: Sequence[CodedColumn]) -> dict[int, Who]:
         is_role &= not may_be(stem, Role.RUN)
         if is_numbered and is_role:
             kinds[k] = Who.HUMAN
-    if any(k.is_human and not n.isdigit() for n, k in zip(names, kinds, strict=True)):
-        # 0 and 1 are an index beside people.
-        kinds = [Who.UNKNOWN if n.isdigit() else k for n, k in zip(names, kinds, strict=True)]
     if crossed := crossed_parts(names):
         kinds = [
             max(who(a), who(name) if b.isdigit() else who(b), who(name), key=lambda k: k.value)
