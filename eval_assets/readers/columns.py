@@ -57,6 +57,7 @@ _TIME = re.compile(
 )
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://.*")
 _UNIX_TIME = 1e8
+_HASH = re.compile(r"[0-9A-Fa-f-]+")
 
 
 class Kind(Enum):
@@ -178,7 +179,8 @@ class CodedColumn:
             return Kind.TIME if is_time else Kind.NUMBER
         if _share(_ADDRESS, sample) > _NEARLY_ALL:
             return Kind.ADDRESS
-        is_long = np.mean([len(value) for value in sample]) > _LONG_TEXT
+        is_hash = _share(_HASH, sample) == 1
+        is_long = not is_hash and np.mean([len(value) for value in sample]) > _LONG_TEXT
         has_words = np.mean([value.count(" ") >= 3 for value in sample]) > 0.5
         return Kind.TEXT if is_long or (has_words and len(values) > _FEWEST_TEXTS) else Kind.WORD
 

@@ -118,6 +118,7 @@ _PROGRAM = re.compile(
     r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
     re.IGNORECASE,
 )
+_HASH = re.compile(r"[0-9a-f-]{12,}", re.IGNORECASE)
 _METRIC = re.compile(
     r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
     r"|clip_?score|dns_?mos|nisqa|pesq"
@@ -125,7 +126,10 @@ _METRIC = re.compile(
     r"([_\d]|l$|l_?sum|$)"
 )
 _SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
-_HUMAN = re.compile(rf"{_words('human').pattern}|^(dr|prof|mr|mrs|ms|herr|frau)_\w")
+_HUMAN = re.compile(
+    rf"{_words('human').pattern}|^(dr|prof|mr|mrs|ms|herr|frau)_\w"
+    r"|(?<!needs)(?<!for)(?<!under)_review$"  # "Maker review"
+)
 _GIVEN = _words("given")
 """Words for what people said, unless a judge is named beside them: judge_label."""
 
@@ -307,7 +311,7 @@ def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
     """
     if name.casefold() == "rm":
         return any(map(is_first_name, peers))
-    is_open = who(name) in (Who.UNKNOWN, Who.PERSON)
+    is_open = who(name) in (Who.UNKNOWN, Who.PERSON) and not _HASH.fullmatch(name)
     return is_open and (name == "Claude" or _PROGRAM.search(name) is not None)
 
 

@@ -208,7 +208,8 @@ def kinds_of(columns: Sequence[CodedColumn]) -> dict[int, Who]:
         # TA1, but not run1; nor gen1 beside people.
         is_short = len(stem) > 1 and stem.isalpha() and who(stem.upper()) is Who.HUMAN
         is_role |= is_short and (names[k].isupper() or not is_person_named)
-        is_role &= not may_be(stem, Role.RUN)
+        # Results 1 and 2 beside a review are those of tests.
+        is_role &= not may_be(stem, Role.RUN) and not (stem == "result" and is_person_named)
         if is_numbered and is_role:
             kinds[k] = Who.HUMAN
     if crossed := crossed_parts(names):

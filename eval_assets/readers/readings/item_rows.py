@@ -202,6 +202,10 @@ class _ItemRows:
             text = f"{listed_briefly(names)} count as scores of what people rated"
             option = option_text(self.table, "ignore", names[-1])
             reading.notes.append(f"{text}; if one is of another question, pass {option}")
+        texts = self._rated_responses(judges) if people and len(names) > 1 else []
+        if texts:
+            text = f"{listed_briefly(names)} are named like {listed_briefly(texts)}"
+            reading.notes.append(f"{text}; if they score these, write a row for each response")
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
             names = [of.name for of in beside_humans([*people, *judges]) if of in judges]

@@ -26,6 +26,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.rating_tables import Reason
+from eval_assets.readers.readings.shared_criteria import columns_by_criterion
 from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
 
 
@@ -55,27 +56,25 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         of
         for of in repeated
         if of.who is Who.JUDGE
-        and _is_like(of, first.column)
+        and any(_is_like(of, peer.column) for peer in rated)
         and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
     ]
     scores = _of_people(repeated, first) if of_judges else scores
+    is_open = not (of_judges or all(judge_of_question(of.name, questions) for of in scores))
+    shared = columns_by_criterion([of.column for of in rated], scores) if is_open else []
+    criteria = {of.column.name: of for of in shared}
+    for of in rated:
+        of.question = criteria[of.column.name].question if criteria else of.question
     chosen = [of for of in choices.judges if of.name not in known and of is not reading.rater]
     for column in dict.fromkeys([*scores, *chosen]):
         question = first.question
-        owner, name = owner_and_field(column.name)  # gpt-4o.label, humans.anna
-        rater = column.name
-        if of_judges:
-            rater = column.name if is_rating_word(name) else name
-        elif names_model(name) and not names_model(owner):
-            rater = name
-        elif who(owner) is Who.JUDGE:
-            is_name = names_judge(name) and not is_rating_word(name)
-            of_list = is_name and plain(owner) in ("judge", "judges", "llm", "llms")
-            rater = name if of_list else owner
+        rater = _rater_of(column.name, of_judges=of_judges)
         possible, of_rows = questions, reading.question
         if of_rows is not None and of_rows.level > column.level:
             possible = of_rows.values
-        if len(possible) > 1:
+        if column.name in criteria:
+            rater, question = criteria[column.name].rater or "", criteria[column.name].question
+        elif len(possible) > 1:
             named = judge_of_question(column.name, possible)
             if named is None:
                 text = f"which may score any of {len(possible)} questions; --only names one"
@@ -90,6 +89,20 @@ def split_levels(reading: Reading, choices: Choices) -> None:
             RatedColumn(first_cells, rater=rater, question=question, is_judge=not of_judges)
         )
         reading.not_read.pop(column.name, None)
+
+
+def _rater_of(header: str, *, of_judges: bool) -> str:
+    """Return whom a header names, or an object that has it as a field."""
+    owner, name = owner_and_field(header)  # gpt-4o.label, humans.anna
+    if of_judges:
+        return header if is_rating_word(name) else name
+    if names_model(name) and not names_model(owner):
+        return name
+    if who(owner) is not Who.JUDGE:
+        return header
+    is_name = names_judge(name) and not is_rating_word(name)
+    of_list = is_name and plain(owner) in ("judge", "judges", "llm", "llms")
+    return name if of_list else owner
 
 
 def _of_people(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[CodedColumn]:

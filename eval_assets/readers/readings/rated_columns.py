@@ -141,6 +141,9 @@ class RatedColumns:
         owned = [
             of for of in peers if self.owners.is_person(of) or self.owners.who_is(of) is Who.JUDGE
         ]
+        # "Verdict agrees?" beside a verdict and a score asks nobody.
+        is_compared = len(owned) > 1 and not is_rater and column.n_distinct == 2
+        is_compared &= "?" in column.name and may_be(column.name.replace("?", ""), Role.SUMMARY)
         is_shared = is_word and any(len({*column.values} & {*of.values}) > 1 for of in owned)
         reasons = {
             Reason("counts the rows"): column.counts_rows,
@@ -148,7 +151,7 @@ class RatedColumns:
             or (is_item and not re.search(r"\[|\d$", column.name)),
             BY_NAME: is_measured
             and not (is_own_rating or is_shared or is_role or _NUMBERED_RATER.match(name)),
-            _SUMMARY: column.may_be(Role.SUMMARY) and not is_named,
+            _SUMMARY: (column.may_be(Role.SUMMARY) and not is_named) or is_compared,
             Reason("not a rating by its name"): _STATISTIC.search(name),
             Reason("a flag by its name"): (
                 column.may_be(Role.FLAG)

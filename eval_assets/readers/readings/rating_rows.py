@@ -58,6 +58,7 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     deepest_level,
+    option_text,
     question_among,
 )
 
@@ -206,7 +207,13 @@ class _RatingRows:
         per_item = self.n_rated / max(1, n_distinct(combined(of_unit)[self.is_rated]))
         if per_item < 1.05 and not self.is_named:
             return None
+        not_read = dict(self.not_read)
         rated = self._rated_columns(key, per_item)
+        if _UNSTABLE in self.not_read.values() and (of_rows := self._key_of_rows()):
+            key, self.not_read = of_rows, not_read
+            of_unit, per_item = key.items, 1.0
+            rated = self._rated_columns(key, per_item)
+        self._note_others(rated, per_item)
         if not rated or (all(map(self._is_of_judge, rated)) and not self.choices.ratings):
             return None
         is_above = self.rater.level > max(column.level for column in rated)
@@ -244,6 +251,29 @@ class _RatingRows:
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
+
+    def _key_of_rows(self) -> _ItemKey | None:
+        """Return the key of ids of the rows that are called like items; None if there are none."""
+        ids = [] if self.choices.items else self._parts_of_items()[1]
+        named = [column for column in ids if column.may_be(Role.ITEM)]
+        named.sort(key=lambda column: column.counts_rows)
+        return self._item_key(named[:1]) if named else None
+
+    def _note_others(self, rated: Sequence[CodedColumn], per_item: float) -> None:
+        """Say which columns count as people's beside one that is called theirs."""
+        named = [column for column in rated if column.who is Who.HUMAN]
+        names = [
+            column.name
+            for column in rated
+            if column.who in (Who.UNKNOWN, Who.CRITERION)
+            and column.may_be(Role.RATING)
+            and not is_rating_word(column.name)
+            and not any(distinct_parts([column.name, of.name]) for of in named)
+        ]
+        if named and names and per_item < _REPEATED:
+            option = option_text(self.table, "judge", *names)
+            text = f"{listed_briefly(names)} read as ratings by {self.rater.name}"
+            self.notes.append(f"{text}; if a judge's, pass {option}")
 
     def _is_of_words(self, column: CodedColumn) -> bool:
         """Return whether a column holds words in no order, and nothing calls it a rating."""
@@ -518,7 +548,8 @@ class _RatingRows:
                 or share_constant(column, unit) < 1
             )
             is_flag = reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name))
-            if is_flag or reason == _SUMMARY:
+            is_ordered = reason == _MEASUREMENT and len(column.order or ()) > 2
+            if is_flag or is_ordered or reason == _SUMMARY:
                 may_rate = share_constant(column, unit) < 1  # raters differ: an answer, too
             self.not_read[column.name] = reason.told if may_rate else reason
             is_answered = column.who is Who.CRITERION or column.may_be(Role.RATING)

@@ -2013,3 +2013,103 @@ def test_trials_of_raters_are_no_rounds_of_items(tmp_path: Path) -> None:
     header = ["participant.code", "round_number", "player.item_id", "player.quality"]
 
     assert len(read(tmp_path, "r.csv", table(header, *rows)).ratings) == len(rows)
+
+
+def test_criteria_beside_a_column_of_raters_are_questions(tmp_path: Path) -> None:
+    rows = [
+        [i, r, v, JUDGE[i], PEOPLE[i, "ben"]] for (i, r), v in PEOPLE.items() if r in RATERS[:2]
+    ]
+
+    result = read(
+        tmp_path, "r.csv", table(["id", "coder", "human_tone", "llm_tone", "llm_flow"], *rows)
+    )
+
+    assert {*result.ratings.question} == {"tone"}
+    assert {*result.scores.question} == {"tone", "flow"}
+    assert {*result.scores.judge} == {"llm"}
+
+
+def test_question_whether_verdicts_agree_is_no_judge(tmp_path: Path) -> None:
+    rows = [
+        [i, PEOPLE[i, "anna"], JUDGE[i], str(abs(PEOPLE[i, "anna"] - JUDGE[i]) < 2).lower()]
+        for _, i in FEW
+    ]
+    header = ["Task", "Human score (number)", "LLM score (number)", "Verdict agree? (checkbox)"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert {*result.scores.judge} == {"LLM score (number)"}
+
+
+def test_results_beside_a_review_are_not_those_of_people(tmp_path: Path) -> None:
+    rows = [[TEXTS[i], *(("Pass", "Fail")[(n * k) % 7 % 2] for k in range(1, 4))] for n, i in FEW]
+
+    with pytest.raises(ExceptionGroup) as raised:
+        read(tmp_path, "r.csv", table(["question", "result_1", "result_2", "Maker review"], *rows))
+
+    assert "--rater 'Maker review' --judge result_1,result_2" in str(raised.value.exceptions[0])
+
+
+def test_scores_that_differ_in_conversations_are_of_messages(tmp_path: Path) -> None:
+    rows = [
+        [n, f"c{n // 2}", f"m{n}", f"u{(n * n + n) % 23}", ("up", "down")[n % 5 % 2], n * 3 % 5]
+        for n in range(40)
+    ]
+    header = ["id", "conversation_id", "message_id", "user_id", "thumbs", "judge_output.score"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert (result.ratings.item.nunique(), len(result.scores)) == (len(rows), len(rows))
+
+
+def test_judges_named_like_responses_are_noted(tmp_path: Path) -> None:
+    rows = [
+        {
+            "question": TEXTS[i],
+            **{f"answer_{m}": f"{TEXTS[i]} {m}" for m in "xyz"},
+            **{f"judge_{m}": (n + k) % 3 > 0 for k, m in enumerate("xyz")},
+            "improper": n % 6 == 0,
+        }
+        for n, i in FEW
+    ]
+
+    notes = read(tmp_path, "r.jsonl", lines(rows)).notes
+
+    assert any("are named like answer_x, answer_y, answer_z" in note for note in notes)
+
+
+def test_ratings_of_an_owner_that_another_may_have_given_are_noted(tmp_path: Path) -> None:
+    rows = [
+        [
+            TEXTS[i],
+            *(("Pass", "Fail")[(n * k) % 7 % 2] for k in (1, 2)),
+            ("J. Meyer", "K. Osei")[n % 2],
+        ]
+        for n, i in FEW
+    ]
+    header = ["Utterance", "Response Evaluation", "QA Response Review", "QA owner"]
+
+    notes = read(tmp_path, "r.csv", table(header, *rows)).notes
+
+    assert any(note.startswith("Response Evaluation read as ratings") for note in notes)
+
+
+def test_hashes_of_raters_name_people(tmp_path: Path) -> None:
+    uuids = [f"45c48cce-093f-{k}14b-ad1f-7647966b7343" for k in range(3)]
+    levels = ["NOT_HELPFUL", "SOMEWHAT_HELPFUL", "HELPFUL"]
+    rows = [[i, uuids[RATERS.index(r)], v] for (i, r), v in PEOPLE.items()]
+    notes = [[i, f"{RATERS.index(r):096X}", levels[v % 3], v % 2] for (i, r), v in PEOPLE.items()]
+    header = ["noteId", "raterParticipantId", "helpfulnessLevel", "helpfulClear"]
+
+    assert not read(tmp_path, "r.csv", table(["prompt", "user_id", "value"], *rows)).doubts
+    result = read(tmp_path, "n.csv", table(header, *notes))
+    assert result.ratings.rater.nunique() == len(RATERS)
+    assert any("helpfulnessLevel" in note for note in result.notes)
+
+
+def test_up_to_date_is_no_time(tmp_path: Path) -> None:
+    rows = [[i, r, v, 6 - v] for (i, r), v in PEOPLE.items()]
+
+    result = read(tmp_path, "r.csv", table(["note_id", "rater", "up_to_date", "useful"], *rows))
+
+    assert {*result.ratings.question} == {"up_to_date", "useful"}
