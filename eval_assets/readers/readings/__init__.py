@@ -16,6 +16,7 @@ from eval_assets.readers.columns import (
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
 from eval_assets.readers.rating_tables import ReadOptions, Reason
+from eval_assets.readers.readings.derived_columns import usable_columns
 from eval_assets.readers.readings.item_rows import reading_of_item_rows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
 from eval_assets.readers.readings.person_rows import form_of, reading_of_person_rows
@@ -28,7 +29,6 @@ from eval_assets.readers.readings.table_reading import (
     OF_ITEM,
     Choices,
     Reading,
-    usable_columns,
     with_names_of_runs,
 )
 from eval_assets.readers.values import are_yes_or_no

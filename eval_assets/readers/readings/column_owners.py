@@ -30,9 +30,14 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.readings.levels import judge_of_question
-from eval_assets.readers.readings.table_reading import MODELS, Choices, RatedColumn, row_numbers
+from eval_assets.readers.readings.table_reading import (
+    MODELS,
+    NUMBER_AT_END,
+    Choices,
+    RatedColumn,
+    row_numbers,
+)
 
-NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
 _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 _EVALUATORS = re.compile(r"(evaluator|grader|scorer|judge|eval)s?$")
 

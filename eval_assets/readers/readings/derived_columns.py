@@ -1,13 +1,35 @@
-"""Columns that say what others say: sums, means, codes of words."""
+"""Columns that say what others say: copies, counts, comparisons, sums, means, codes of words."""
 
+import re
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
-from eval_assets.readers.columns import CodedColumn, combined, n_distinct
-from eval_assets.readers.names import distinct_parts
-from eval_assets.readers.readings.table_reading import row_numbers
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, combined, n_distinct
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, owner_and_field
+from eval_assets.readers.rating_tables import Reason
+from eval_assets.readers.readings.table_reading import EMPTY, METRIC, MODELS, Choices, row_numbers
+from eval_assets.readers.values import order_of
 
+_FEWEST_TO_REPEAT = 20
+"""Rows from which on equal columns repeat each other, and are not two raters who agree."""
+
+_FEWEST_VOTED = 10
+_MOST_VOTED = 8
+"""Columns of counts of votes, which stand side by side."""
+
+_HIGHEST_RATING = 10
+_PASSES = frozenset(("1", "true", "pass", "yes", "y"))
+_FAILS = frozenset(("0", "false", "fail", "no", "n"))
+_VOTES = Reason(
+    "counts of votes: they add up to the same number in every row",
+    is_told=True,
+    is_attribute=False,
+)
+_UNNAMED = re.compile(r"unnamed(: ?\d+|$)", re.IGNORECASE)
+_COMPARES = re.compile(r"correct|match|agree|same|equal|differ|conflict|=")
 FEWEST_COMPUTED = 8
 """Rows above which a column that holds a figure of others does so by no chance."""
 
@@ -26,6 +48,133 @@ _ROUNDED = 0.01
 
 _FEWEST_CLASSES = 5
 """Classes from which on it is no chance that their numbers follow the alphabet."""
+
+
+def usable_columns(
+    table: CodedTable, choices: Choices
+) -> tuple[list[CodedColumn], dict[str, Reason]]:
+    """Return the columns that may have a role, and the reason why each other one has none."""
+    usable: list[CodedColumn] = []
+    not_read = _counts_of_votes(table, choices) | _comparisons(table, choices)
+    for column in table.columns:
+        twin = next((of for of in usable if _is_repeated(table, column, of)), None)
+        if column.name in choices.options.ignore:
+            not_read[column.name] = Reason("ignored", is_attribute=False)
+        elif choices.takes(column):
+            usable.append(column)
+        elif column.name in not_read:
+            continue
+        elif names_metric(column.name) and column.can_rate:
+            not_read[column.name] = METRIC
+        elif column.kind is Kind.EMPTY:
+            not_read[column.name or "(no name)"] = EMPTY
+        elif not column.name or _UNNAMED.match(column.name):  # as programs write an index
+            not_read[column.name or "(no name)"] = Reason("an index", is_attribute=False)
+        elif twin is None:
+            usable.append(column)
+        elif column.may_be(Role.RATING) and not twin.may_be(Role.RATING):
+            usable[usable.index(twin)] = column
+            not_read[twin.name] = _repeats(column)
+        else:
+            not_read[column.name] = _repeats(twin)
+    return usable, not_read
+
+
+def _comparisons(table: CodedTable, choices: Choices) -> dict[str, Reason]:
+    """Return the reason for columns that say whether two others are equal, as Correct? may."""
+    reasons = {}
+    for column in table.columns:
+        is_of_rater = column.who in (Who.HUMAN, Who.JUDGE) and "=" not in column.name
+        may_compare = column.n_distinct == 2 and _COMPARES.search(column.name.casefold())
+        if not may_compare or choices.takes(column) or is_of_rater:
+            continue
+        rated = [of for of in table.columns if of is not column and of.can_rate]
+        for of, peer in combinations(rated, 2):
+            if len({*of.values} & {*peer.values}) < 2:
+                continue
+            is_equal = of.texts() == peer.texts()
+            if len({*zip(is_equal.tolist(), column.codes.tolist(), strict=True)}) == 2:
+                reasons[column.name] = Reason(f"whether {of.name} and {peer.name} are equal")
+    return reasons
+
+
+def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, Reason]:
+    """Return the reason for neighbours that add up to one number a row."""
+    whole = [
+        column
+        for column in table.columns
+        if column.kind is Kind.NUMBER
+        and column.is_whole
+        and column.n_distinct > 1
+        and not choices.takes(column)
+    ]
+    for width in range(_MOST_VOTED, 1, -1) if len(table) >= _FEWEST_VOTED else ():
+        for start in range(len(whole) - width + 1):
+            columns = whole[start : start + width]
+            total = np.sum([row_numbers(column) for column in columns], axis=0)
+            # Two raters of opposite opinions have one total, too, and are not called good and bad.
+            are_classes = order_of({plain(of.name).replace("_", " ") for of in columns}) is not None
+            are_counts = are_classes or all(np.nanmin(of.numbers) == 0 for of in columns)
+            least = 2 if are_counts else 2 * _HIGHEST_RATING
+            is_same = not np.isnan(total).any() and np.mean(total == np.median(total)) > 0.95
+            if is_same and total.max() > least:
+                return dict.fromkeys((column.name for column in columns), _VOTES)
+    return {}
+
+
+def _repeats(column: CodedColumn) -> Reason:
+    return Reason(f"repeats {column.name}", is_attribute=False)
+
+
+def _is_repeated(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether two columns say the same row by row; true, 1 and pass do."""
+    if not 1 < len(column.values) == len(other.values):
+        return False
+    words = [[value.casefold() for value in of.values] for of in (column, other)]
+    is_same_verdict = words[0] != words[1] and _is_same_verdict(column, other)
+    is_scaled = _is_scaled(column, other)
+    if words[0] != words[1] and not (is_same_verdict or is_scaled):
+        return False
+    if n_distinct(combined([column, other])) != n_distinct(column.codes):
+        return False
+    if is_scaled:
+        return True
+    if not (column.origin or other.origin):
+        of_raters = (Who.PERSON, Who.HUMAN, Who.JUDGE)
+        if all(of.who in of_raters or plain(of.name) in MODELS for of in (column, other)):
+            return False
+        if plain(column.name).startswith(f"{plain(other.name)}_") and column.who is Who.JUDGE:
+            return False  # score_llm beside score
+        if not column.level and distinct_parts([column.name, other.name]):
+            return False  # two raters of one question, who agree
+    same_end = owner_and_field(column.name)[1] == owner_and_field(other.name)[1]
+    return len(table) >= _FEWEST_TO_REPEAT or same_end or is_same_verdict
+
+
+def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether numbers are called like others with a word behind, as score_norm.
+
+    A judge's, as score_llm, are its own, and so are those in another order.
+    """
+    is_longer = plain(column.name).startswith(f"{plain(other.name)}_") and len(column.values) > 2
+    are_alike = column.kind is other.kind is Kind.NUMBER and column.who is other.who
+    if not (is_longer and are_alike):
+        return False
+    rows = np.flatnonzero(column.has_cell & other.has_cell)
+    numbers = row_numbers(column)[rows][np.argsort(row_numbers(other)[rows], kind="stable")]
+    return bool((np.diff(numbers) >= 0).all())
+
+
+def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:
+    words = [[value.casefold() for value in of.values] for of in (column, other)]
+    if not all(set(of) <= _PASSES | _FAILS for of in words):
+        return False
+    rows = np.flatnonzero(column.has_cell & other.has_cell)
+    passes = [
+        np.array([w in _PASSES for w in of])[c.codes[rows]]
+        for of, c in zip(words, (column, other), strict=True)
+    ]
+    return bool((passes[0] == passes[1]).all())
 
 
 def figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:

@@ -28,7 +28,6 @@ from eval_assets.readers.names import (
 from eval_assets.readers.problems import count_as_people, listed_briefly
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.column_owners import (
-    NUMBER_AT_END,
     ColumnOwners,
     beside_humans,
     judged,
@@ -38,6 +37,7 @@ from eval_assets.readers.readings.person_rows import form_of
 from eval_assets.readers.readings.rated_columns import REPEATED, RatedColumns
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion, judges_of_parts
 from eval_assets.readers.readings.table_reading import (
+    NUMBER_AT_END,
     Choices,
     RatedColumn,
     Reading,
