@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -17,6 +19,9 @@ from hypothesis import settings
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
 from tests.program_server import share_stores, start_programs
+
+PROGRAMS = "EVAL_ASSETS_TEST_PROGRAMS"
+"""Variable that names the folder of programs to the workers that are forked from their server."""
 
 
 def pytest_configure() -> None:
@@ -37,6 +42,21 @@ def pytest_collection_finish() -> None:
     """Keep modules and tests, which live until the end, out of every later collection."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
+    """Fork workers for slow tests from the server of programs, which has imported everything.
+
+    A worker by itself imports for four seconds, and six of them start at once.
+    """
+    if config.option.markexpr == "slow":
+        folder = TemporaryDirectory(prefix="programs")
+        config.add_cleanup(folder.cleanup)
+        start_programs(Path(folder.name), owner=os.getpid())
+        os.environ[PROGRAMS] = folder.name
+        for spec in specs:
+            spec.python = f"{folder.name}/python"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -118,6 +138,8 @@ def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     All test workers share it.
     """
+    if PROGRAMS in os.environ:
+        return Path(os.environ[PROGRAMS])
     base = tmp_path_factory.getbasetemp()
     is_worker = "PYTEST_XDIST_WORKER" in os.environ
     folder = (base.parent if is_worker else base) / "programs"

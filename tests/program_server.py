@@ -20,7 +20,9 @@ from importlib.metadata import entry_points
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 
+_TOP = Path(__file__).parents[1]
 _CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
 
@@ -42,14 +44,16 @@ def start_programs(folder: Path, *, owner: int) -> None:
     """
     address = str(folder / "socket")
     subprocess.run(
-        [sys.executable, "-P", __file__, address, str(owner)],
+        [sys.executable, "-m", "tests.program_server", address, str(owner)],
+        cwd=_TOP,
         env=os.environ | {"DAGSTER_DISABLE_TELEMETRY": "1", "PYTHONWARNINGS": ""},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
         check=True,
     )
-    for name in ("celery", "dagster", "dagster-daemon", "dagster-webserver", "dg", "eval-assets"):
+    of_dagster = "dagster", "dagster-daemon", "dagster-webserver", "dg"
+    for name in (*of_dagster, "celery", "eval-assets", "python"):
         client = folder / name
         client.write_text(_CLIENT.format(python=sys.executable, address=address))
         client.chmod(0o755)
@@ -112,6 +116,11 @@ def _command(
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
+    sys.modules["__main__"] = ModuleType("__main__")  # processes of the program import it again
+    if name == "python":  # -u -c PROGRAM
+        exec(arguments[-1], vars(sys.modules["__main__"]))  # noqa: S102
+        return
+    sys.path.remove(str(_TOP))
     [script] = entry_points(group="console_scripts", name=name)
     sys.exit(script.load()())
 
@@ -192,6 +201,7 @@ def _import_all() -> None:
         "eval_assets.server.results",
         "kombu.transport.redis",
         "rich.traceback",
+        "scipy.stats",
         "sqlalchemy.dialects.postgresql.psycopg",
         "structlog",
         "upath",
@@ -204,6 +214,8 @@ def _import_all() -> None:
     for name in program.list_commands(context):
         program.get_command(context, name)
     share_stores()
+    # pytest would change the modules of its plugins, which forked workers have imported already.
+    sys.modules["anyio"].__doc__ = "PYTEST_DONT_REWRITE"
     with TemporaryDirectory() as records:
         dg.DagsterInstance.local_temp(records).dispose()
     gc.collect()
