@@ -14,7 +14,7 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria
+from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria, who
 from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.derived_columns import usable_columns
 from eval_assets.readers.readings.item_rows import reading_of_item_rows
@@ -75,11 +75,13 @@ def _doubt_question(reading: Reading, choices: Choices) -> None:
 def _doubt_item(reading: Reading, choices: Choices) -> None:
     """Add the choice that no part of the item is who rated, if one has a few values with each."""
     names_raters = reading.rater is not None or any(of.rater for of in reading.rated)
-    if names_raters or reading.question is not None or choices.items or len(reading.items) != 2:
+    if names_raters or choices.items or len(reading.items) != 2:
         return
     for part, item in permutations(reading.items):
-        is_full = 1 < n_distinct(part.codes) * n_distinct(item.codes) == len(reading.table)
-        is_item = part.may_be(Role.SYSTEM, Role.TURN, Role.RUN, Role.ROUND, Role.QUESTION)
+        n_items = n_distinct(combined(reading.items))
+        is_full = 1 < n_distinct(part.codes) * n_distinct(item.codes) == n_items
+        is_item = part.may_be(Role.TURN, Role.RUN, Role.ROUND, Role.QUESTION)
+        is_item |= part.may_be(Role.SYSTEM) and not any(who(of).is_human for of in part.values[:50])
         if is_full and not is_item and 2 * part.n_distinct <= item.n_distinct:
             choice = f"{part.name} is part of the item"
             reading.forks.append((choice, {"rater": (part.name,)}))

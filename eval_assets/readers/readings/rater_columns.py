@@ -121,7 +121,8 @@ def _may_name_raters(
     is_number = column.kind is Kind.NUMBER
     is_counted = is_number and column.can_rate and plain(column.name).endswith("rs")  # annotators
     is_named = column.may_be(Role.RATER) and not is_counted
-    names_judges = column.level and any(who(of) is Who.JUDGE for of in column.values[:50])
+    names_judges = any(who(of) is Who.JUDGE for of in column.values[:50])
+    names_judges &= bool(column.level) or holds_raters(column)
     is_described = column.may_be(*DESCRIBES) and not names_judges  # as a type of feedback may
     is_described |= column.can_rate and names_model(column.name)
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described

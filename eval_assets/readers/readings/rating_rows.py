@@ -173,10 +173,15 @@ class _RatingRows:
             for column in self.columns
             if column is not self.rater
             and (
-                (column.may_be(Role.RUN) and column.is_whole)
+                (column.may_be(Role.RUN) and (column.is_whole or self._numbers_some(column)))
                 or (column.origin is Origin.POSITION and self._holds_judges())
             )
         ]
+
+    def _numbers_some(self, column: CodedColumn) -> bool:
+        """Return whether texts end with numbers in some rows only, as run 1 where judges rated."""
+        is_blank = bool((~column.has_cell & self.is_rated).any())
+        return is_blank and all(value[-1:].isdigit() for value in column.values)
 
     @cached_property
     def round(self) -> CodedColumn | None:

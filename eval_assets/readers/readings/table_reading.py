@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from shlex import quote
 
@@ -202,12 +203,13 @@ class Choices:
         return column not in ratings and (is_rater or is_unlike)
 
     def _tells_rows_apart(self, column: CodedColumn) -> bool:
-        """Return whether a column has one row for each value of another that repeats."""
-        n_rows = len(self.table)
+        """Return whether a column has one row for each value, or pair, of others that repeats."""
+        items = [of for of in self.table.columns if of is not column and not of.can_rate]
+        words = [of for of in self.table.columns if of is not column and of.kind is Kind.WORD]
+        keys = [*((of,) for of in items), *product(items[:_MOST_PARTS], words[:_MOST_PARTS])]
         return any(
-            1 < of.n_distinct < n_rows == n_distinct(combined([of, column]))
-            for of in self.table.columns
-            if of is not column and not of.can_rate
+            1 < n_distinct(combined(key)) < len(self.table) == n_distinct(combined([*key, column]))
+            for key in keys
         )
 
     @cached_property
@@ -227,6 +229,7 @@ class Choices:
         return any(column is of for of in named)
 
 
+_MOST_PARTS = 8
 _KEYS = (*KEY_COLUMNS[1:], "model")
 """Columns that name a response together, beside its indicator, which is the question."""
 

@@ -491,3 +491,54 @@ def test_names_of_criteria_in_a_list_are_questions(tmp_path: Path) -> None:
 
     assert {question.id for question in tables.questions} == set(names)
     assert len(tables.items) == N
+
+
+def by_kind(header: str, *kinds: str, questions: Sequence[str] = ("",)) -> str:
+    """A row for each kind of rater, item and question."""
+    rows = [
+        [i, *filter(None, [question]), kind, str(value)]
+        for i, *values in zip(IDS, ANNA, JUDGE, strict=True)
+        for question in questions
+        for kind, value in zip(kinds, values, strict=True)
+    ]
+    return "".join(",".join(row) + "\n" for row in [header.split(","), *rows])
+
+
+@pytest.mark.parametrize("kind", ["type", "annotator_type", "role"])
+def test_kinds_of_raters_are_the_raters_where_nothing_else_names_them(
+    kind: str, tmp_path: Path
+) -> None:
+    content = by_kind(f"id,criterion,{kind},score", "human", "llm", questions=["tone", "facts"])
+
+    tables = read(tmp_path, "r.csv", content)
+
+    assert ({*tables.ratings["rater"]}, {*tables.scores["judge"]}) == ({"human"}, {"llm"})
+    assert len(tables.items) == N
+
+
+@pytest.mark.parametrize("questions", [("",), ("tone", "facts")])
+def test_sources_of_which_one_is_human_may_be_who_rated(
+    questions: Sequence[str], tmp_path: Path
+) -> None:
+    header = "id,source,score" if len(questions) == 1 else "id,criterion,source,score"
+
+    tables = read(tmp_path, "r.csv", by_kind(header, "human", "model", questions=questions))
+
+    [doubt] = tables.doubts
+    assert doubt.option == "--rater source"
+
+
+def test_runs_in_words_stand_beside_people_without_any(tmp_path: Path) -> None:
+    rows = [
+        [i, *of]
+        for i, a, b, j, s in zip(IDS, ANNA, BEN, JUDGE, SECOND, strict=True)
+        for of in (("anna", "", a), ("ben", "", b), ("gpt-4o", "run_1", j), ("gpt-4o", "run_2", s))
+    ]
+    content = "".join(
+        ",".join(map(str, of)) + "\n" for of in [("id", "rater", "run", "score"), *rows]
+    )
+
+    tables = read(tmp_path, "r.csv", content)
+
+    assert tables.columns["item"] == ("id",)
+    assert {*tables.scores["run"]} == {"run_1", "run_2"}
