@@ -235,7 +235,7 @@ class CodedColumn:
         is_rating = (is_number or is_filled) and may_be(self.name, Role.RATING)
         if is_rating or (is_number and not self.name.endswith("s")):  # which may be counted
             roles = tuple(role for role in roles if role is not Role.TEXT)  # a French note
-        if is_number and names_quality(self.name):
+        if (is_number or self.order is not None) and names_quality(self.name):
             roles = tuple(role for role in roles if role not in _OF_WORDS)
         return may_be(self.name, *roles)
 

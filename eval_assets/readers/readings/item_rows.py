@@ -204,8 +204,8 @@ class _ItemRows:
             reading.notes.append(f"{text}; if one is of another question, pass {option}")
         texts = self._rated_responses(judges) if people and len(names) > 1 else []
         if texts:
-            text = f"{listed_briefly(names)} are named like {listed_briefly(texts)}"
-            reading.notes.append(f"{text}; if they score these, write a row for each response")
+            text = f"{names[0]} is named like {texts[0]}; if each such column scores one"
+            reading.notes.append(f"{text}, write a row for each response")
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
             names = [of.name for of in beside_humans([*people, *judges]) if of in judges]
