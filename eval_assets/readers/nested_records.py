@@ -53,6 +53,9 @@ _VALUE_AT_END = re.compile(r"(.*?)[ ._:\[-]*([^ ._:\[\]]+)\]?")
 _FEWEST_CHOICES = 3
 _MOST_TICKS = 4
 _WIDEST_LIST = 10
+_OF_NUMBERS, _FEWEST_OF_NUMBERS = "/\n -", 3
+"""Separators of ratings alone, and of how many at least."""
+
 _LIST_OF_NUMPY = re.compile(r"\[\s*([-\d.\s]+)\]")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _OF_ONE_VALUE = ("value", _POSITION, "id", "label", "text", "key")
@@ -357,10 +360,12 @@ def _with_united_lists(rows: list[Row]) -> list[Row]:
 
 def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Path]]:
     """Return lists that are equally long wherever two exist, together; messages are text."""
-    lengths = {}
+    lengths, scores = {}, set[Path]()
     for path in lists:
         values = [value if isinstance(value := row.get(path), list) else None for row in rows]
         first = next(filter(None, values), [None])[0]
+        if isinstance(first, int | float):
+            scores.add(path)
         if not (isinstance(first, dict) and first.keys() >= _MESSAGE):
             lengths[path] = np.array([-1 if value is None else len(value) for value in values])
     groups: dict[Path, list[Path]] = {}
@@ -369,6 +374,10 @@ def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Pat
             in_both = (length >= 0) & (lengths[other] >= 0)
             kinds = {who(".".join(path)), who(".".join(other))}
             if kinds >= {Who.HUMAN, Who.JUDGE} or _RUNS in (path, other):
+                continue
+            # Numbers of a judge are not those of ratings, though they may be as many.
+            is_of_judge = len(kinds) > 1 and Who.JUDGE in kinds and scores >= {path, other}
+            if is_of_judge and any(is_rating_word(of[-1]) for of in (path, other)):
                 continue
             if in_both.any() and (length == lengths[other])[in_both].all():
                 members.append(path)
@@ -613,14 +622,20 @@ def _split_alike(table: CodedTable) -> dict[str, list[list[str]]]:
     split: dict[str, list[list[str]]] = {}
     for column in table.columns:
         start = column.values[:80]
-        for separator in ("|", ";", ","):
+        for separator in (*"|;,", *_OF_NUMBERS):
             is_split = sum(separator in value for value in start) > 0.6 * len(start) > 0
-            if column.name in split or not is_split or column.kind is Kind.TIME:
+            is_named = separator not in _OF_NUMBERS or may_be(column.name, Role.RATING)
+            if column.name in split or not (is_split and is_named):
                 continue
+            parts = [[part.strip() for part in v.split(separator)] for v in column.values]
             is_decimal = all(map(_DECIMAL_COMMA.fullmatch, column.values))
             if separator == "," and (is_decimal or column.kind is Kind.TEXT):
                 continue
-            parts = [[part.strip() for part in v.split(separator)] for v in column.values]
+            if separator in _OF_NUMBERS:  # 3/5 is no list, nor is a date
+                if min(map(len, parts)) < _FEWEST_OF_NUMBERS or not _are_ratings(parts):
+                    continue
+            elif column.kind is Kind.TIME:
+                continue
             if np.median([max(map(len, of)) for of in parts]) < 25:
                 split[column.name] = parts
     lengths = {

@@ -542,3 +542,24 @@ def test_runs_in_words_stand_beside_people_without_any(tmp_path: Path) -> None:
 
     assert tables.columns["item"] == ("id",)
     assert {*tables.scores["run"]} == {"run_1", "run_2"}
+
+
+def test_as_many_scores_of_a_judge_as_of_people_are_a_judges(tmp_path: Path) -> None:
+    rows = [
+        {"id": i, "ratings": [a, b], "judge": [j, s]}
+        for i, a, b, j, s in zip(IDS, ANNA, BEN, JUDGE, SECOND, strict=True)
+    ]
+
+    tables = read(tmp_path, "r.json", json.dumps(rows))
+
+    assert (len(tables.ratings), len(tables.scores)) == (2 * N, 2 * N)
+
+
+@pytest.mark.parametrize("separator", ["/", " ", "-"])
+def test_three_numbers_in_a_cell_are_those_of_three_raters(separator: str, tmp_path: Path) -> None:
+    cells = [separator.join(map(str, of)) for of in zip(ANNA, BEN, SECOND, strict=True)]
+
+    tables = read(tmp_path, "r.csv", sheet("id,ratings,judge", cells, JUDGE))
+
+    assert len(tables.ratings) == 3 * N
+    assert {*tables.scores["judge"]} == {"judge"}
