@@ -13,11 +13,12 @@ from scipy.stats import norm
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
-from eval_assets.tuning.evaluation_levels import (
+from eval_assets.tuning.claim_results import (
     MOST_EVALUATIONS,
     coarse_gain,
     evaluation_significance,
+    judge_fitness,
+    judge_improvement,
 )
 from eval_assets.tuning.partial_automation import (
     JudgePart,

@@ -9,10 +9,9 @@ from functools import partial
 
 import pandas as pd
 
-from eval_assets.agreement.corrected_rates import measure_corrected_rates
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.humans import measure_humans
-from eval_assets.agreement.judge_bias import measure_bias
+from eval_assets.agreement.judge_bias import measure_bias, measure_corrected_rates
 from eval_assets.agreement.judges import (
     measure_judges,
     measure_judges_against_humans,

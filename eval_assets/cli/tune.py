@@ -225,7 +225,7 @@ _GAINS = ("test groups", "likely", "detectable", "groups needed")
 
 
 def _cells(plan: Plan) -> list[str]:
-    from eval_assets.tuning.evaluation_levels import MOST_EVALUATIONS
+    from eval_assets.tuning.claim_results import MOST_EVALUATIONS
 
     return [
         plan.question_id,

@@ -10,9 +10,8 @@ import pandas as pd
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
-from eval_assets.labelling.keyed_codes import KeyedCodes
 from eval_assets.labelling.rater_queue import WorkUnit
-from eval_assets.labelling.rater_view import CONVERSATION, guideline_hash
+from eval_assets.labelling.rater_view import CONVERSATION, KeyedCodes, guideline_hash
 
 SHEET_COLUMNS = (
     "indicator_id",

@@ -28,9 +28,8 @@ from eval_assets.labelling.gold_answers import (
     calibration_rounds,
     check_result,
 )
-from eval_assets.labelling.keyed_codes import KeyedCodes, keyed_codes
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, work_of, work_unit
-from eval_assets.labelling.rater_view import ResponseView
+from eval_assets.labelling.rater_view import KeyedCodes, ResponseView, keyed_codes
 from eval_assets.labelling.session_files import SessionFolder, session_folder
 from eval_assets.labelling.sessions import UNDO, Label
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.labelling.keyed_codes import KeyedCodes
+    from eval_assets.labelling.rater_view import KeyedCodes
     from eval_assets.readers.rated_rows import RatedRows
 
 RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
@@ -215,7 +215,7 @@ def units_of(
     some_unread: bool = False,
 ) -> ResponseUnits:
     """Return the units of an evaluation with these responses."""
-    from eval_assets.labelling.keyed_codes import keyed_codes
+    from eval_assets.labelling.rater_view import keyed_codes
 
     names = list(dict.fromkeys(("indicator_id", *evaluation.filter_columns)))
     rows = FileColumn.together([column_of(responses, name) for name in names])

@@ -7,13 +7,16 @@ from html import escape
 from importlib import resources
 
 from eval_assets.shown.blocks import (
+    Axis,
     Block,
     Cell,
     Definitions,
     Distribution,
     Distributions,
     Heats,
+    Mark,
     Plot,
+    Row,
     Section,
     SplitItem,
     SplitItems,
@@ -21,7 +24,6 @@ from eval_assets.shown.blocks import (
     Texts,
 )
 from eval_assets.shown.report import Report
-from eval_assets.shown.rows import Axis, Mark, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
 from eval_assets.shown.sentences import deciding_texts
 from eval_assets.verdicts import Tone, Verdict

@@ -13,16 +13,19 @@ from eval_assets.agreement.judge_comparison import HeldOutTest, JudgeComparison,
 from eval_assets.agreement.label_agreement import WideDisagreement
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.shown.blocks import (
+    Axis,
     Cell,
     Column,
+    Mark,
+    Row,
     SplitItem,
     SplitItems,
     Table,
+    agreement_axis,
     text_cell,
     verdict_cell,
 )
 from eval_assets.shown.next_step import NextStep, next_step
-from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
 from eval_assets.shown.sentences import (
     Words,
     deciding_texts,

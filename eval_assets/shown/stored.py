@@ -18,17 +18,20 @@ from eval_assets.figures import (
     ScoreFigures,
 )
 from eval_assets.shown.blocks import (
+    Axis,
     Block,
     Cell,
     Column,
+    Mark,
     Plot,
+    Row,
     Section,
     Table,
     Texts,
+    agreement_axis,
     text_cell,
 )
 from eval_assets.shown.certificates import StoredRow, certificates_notes, certificates_table
-from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
 from eval_assets.verdicts import Tone, Verdict
 from eval_assets.wording import (
     count_text,

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from shlex import quote, split
 
-from eval_assets.shown.blocks import Table
-from eval_assets.shown.rows import Axis, Row
+from eval_assets.shown.blocks import Axis, Row, Table
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
 from eval_assets.wording import (
     columns_of,

@@ -31,7 +31,7 @@ from eval_assets.tuning.certificate import (
     ModelFigures,
     QuestionCertificate,
 )
-from eval_assets.tuning.evaluation_levels import TOTAL_SIGNIFICANCE
+from eval_assets.tuning.claim_results import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.partial_automation import part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits

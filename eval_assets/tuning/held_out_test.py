@@ -16,9 +16,9 @@ from eval_assets.stats import repeated_rater
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
-from eval_assets.tuning.claim_results import MIN_TEST_GROUPS
-from eval_assets.tuning.evaluation_levels import (
+from eval_assets.tuning.claim_results import (
     DECISION_RULE,
+    MIN_TEST_GROUPS,
     MOST_EVALUATIONS,
     evaluation_significance,
 )

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from eval_assets.tuning.certificate import QuestionCertificate
-from eval_assets.tuning.evaluation_levels import DECISION_RULE, MOST_EVALUATIONS
+from eval_assets.tuning.claim_results import DECISION_RULE, MOST_EVALUATIONS
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.verdicts_of_test import Row
 from eval_assets.tuning.versions import (

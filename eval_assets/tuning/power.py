@@ -13,9 +13,9 @@ from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, PASS_SHARE
 from eval_assets.stats.resampling import MOST_TIMES
 from eval_assets.tuning.claim_results import (
     MIN_TEST_GROUPS,
+    MOST_EVALUATIONS,
     falling_figure,
 )
-from eval_assets.tuning.evaluation_levels import MOST_EVALUATIONS
 from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits, outside_test

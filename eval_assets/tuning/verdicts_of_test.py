@@ -11,10 +11,11 @@ from eval_assets.tuning.claim_results import (
     MIN_TEST_GROUPS,
     FitnessResult,
     ImprovementResult,
+    coarse_gain,
+    evaluation_significance,
     judge_fitness,
     judge_improvement,
 )
-from eval_assets.tuning.evaluation_levels import coarse_gain, evaluation_significance
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement.corrected_rates import measure_corrected_rates
+from eval_assets.agreement.judge_bias import measure_corrected_rates
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion

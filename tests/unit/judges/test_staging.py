@@ -12,15 +12,15 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.live_model import LiveModel, live_models
-from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.replies import JudgeScore, ParsedReply, combine
-from eval_assets.judges.staging import (
+from eval_assets.judges.judging import (
     Stage,
     StageChange,
     judge_in_stages,
     next_stage,
     spot_checks,
 )
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.replies import JudgeScore, ParsedReply, combine
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

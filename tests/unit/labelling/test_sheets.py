@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.errors import InputError
-from eval_assets.labelling.keyed_codes import keyed_codes
 from eval_assets.labelling.rater_queue import work_of
-from eval_assets.labelling.rater_view import guideline_hash, response_views
+from eval_assets.labelling.rater_view import guideline_hash, keyed_codes, response_views
 from eval_assets.labelling.sheets import (
     SHEET_COLUMNS,
     neutralised,

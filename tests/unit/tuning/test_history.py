@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_assets.stats import MonotoneMap
-from eval_assets.tuning.evaluation_levels import (
+from eval_assets.tuning.claim_results import (
     MOST_EVALUATIONS,
     coarse_gain,
     evaluation_significance,
