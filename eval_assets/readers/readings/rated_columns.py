@@ -213,9 +213,13 @@ class RatedColumns:
         )
         # A judge's column of its own kind is compared with people's, and never stands for them.
         of_people = [group for group in groups if any(map(self.owners.is_person, group))]
-        columns = (column for group in groups if group not in of_people for column in group)
-        if any(self.owners.who_is(column) is not Who.JUDGE for column in columns):
+        further = [c for c in rated if self.owners.who_is(c) is not Who.JUDGE]
+        if not {*further} <= {column for group in of_people for column in group}:
             of_people = []
+        # The only other verdict is a person's, as correct of true and false.
+        is_verdict = len(further) == 1 and is_rating_word(further[0].name)
+        if is_verdict and further[0].order and not further[0].may_be(Role.ITEM):
+            of_people = [group for group in groups if further[0] in group]
         # A column called human says who people are: other words beside it may be anything.
         certain = [
             group

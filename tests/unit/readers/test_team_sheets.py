@@ -563,3 +563,15 @@ def test_three_numbers_in_a_cell_are_those_of_three_raters(separator: str, tmp_p
 
     assert len(tables.ratings) == 3 * N
     assert {*tables.scores["judge"]} == {"judge"}
+
+
+@pytest.mark.parametrize("judge", ["autorater_verdict", "gpt-4o"])
+def test_correct_is_a_persons_beside_the_verdicts_of_a_judge(judge: str, tmp_path: Path) -> None:
+    correct = [str(rating > 3) for rating in ANNA]
+    verdicts = ["CORRECT" if rating > 3 else "INCORRECT" for rating in JUDGE]
+    verdicts[0] = "NOT_ATTEMPTED"
+
+    tables = read(tmp_path, "r.csv", sheet(f"id,correct,{judge}", correct, verdicts))
+
+    assert (len(tables.ratings), len(tables.scores)) == (N, N)
+    assert tables.columns["rating"] == ("correct", judge)
