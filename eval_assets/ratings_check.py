@@ -354,7 +354,6 @@ class _Context:
 
 
 def _repeated(options: ReadOptions) -> list[str]:
-    """Return options as a command takes them."""
     from eval_assets.readers.values import scale_text
     from eval_assets.scale import Scale
 
@@ -535,7 +534,6 @@ _LONGEST_SCALE = 24
 def _reading(
     tables: RatingTables, context: _Context, *, raters: tuple[str, ...], n_held_out: int
 ) -> ReadSummary:
-    """Return what was read, as a screen shows it."""
     from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
     from eval_assets.shown.screen import ItemText, ReadSummary
 

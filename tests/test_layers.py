@@ -103,7 +103,6 @@ LIBRARIES = {
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "certificates": "materialized, and listed by the command",
-    "diagnosis": "of disagreement, and its counts in the store",
     "drift": "measured in agreement/, materialized",
     "figures": "records of figures, and how they are stored",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
@@ -113,7 +112,6 @@ PARALLEL = {
     "judging": "the calls of judges, and their assets",
     "labelling": "declared, its assets, and its tables",
     "models": "declared, the catalogue, and the command",
-    "records": "of figures as tables, and of ratings as matrices",
     "ratings": "stored, and held as arrays",
     "read": "evaluation.yaml and label files, from file to record",
     "results": "served, and printed by the commands",

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from eval_assets.agreement.causes import SeverityGap
+from eval_assets.agreement.diagnosis import SeverityGap
 from eval_assets.agreement.judge_comparison import (
     JudgeComparison,
     JudgeFinding,

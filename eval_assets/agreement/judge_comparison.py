@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from eval_assets.agreement.causes import SeverityGap
+from eval_assets.agreement.diagnosis import SeverityGap
 from eval_assets.bands import LOWEST_COVERAGE
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import Interval, NonInferiority

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
-from eval_assets.agreement.pooled_coefficients import (
+from eval_assets.agreement.pairs import (
     Part,
     kappa_by_group,
     macro_kappa,
@@ -213,7 +213,6 @@ def _overall(
 def _by_response(
     pooled: list[tuple[RubricQuestion, LongRatings]], response_ids: NDArray[np.object_]
 ) -> pd.DataFrame:
-    """Return rows of single responses; one question alone cannot show agreement beyond chance."""
     if len(pooled) < 2:  # noqa: PLR2004 - two units at least
         return pd.DataFrame()
     response = np.concatenate([ratings.unit for _, ratings in pooled]).astype(np.int64)

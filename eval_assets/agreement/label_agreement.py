@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval_assets.agreement.causes import Cause, cause_of_disagreement
+from eval_assets.agreement.diagnosis import Cause, cause_of_disagreement
 from eval_assets.agreement.ratings import Floats, LongRatings
 from eval_assets.catalogue import CONFIDENCE, GATED, Statistic
 from eval_assets.config.evaluation import Gate, GateName

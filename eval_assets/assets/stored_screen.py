@@ -19,14 +19,13 @@ from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.next_step import folder_command, gate_step
 from eval_assets.shown.screen import ItemText, ReadSummary, Screen, first_step, screen_of
 from eval_assets.store.gates import unread_scores
-from eval_assets.store.judge_tests import with_tests
 from eval_assets.store.ratings import (
     human_ratings,
     response_group_ids,
     response_texts,
     scores_of_responses,
 )
-from eval_assets.store.scores import are_stored_judges
+from eval_assets.store.scores import are_stored_judges, with_tests
 from eval_assets.tuning.rated import are_held_out
 from eval_assets.verdicts import Verdict
 

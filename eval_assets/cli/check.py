@@ -139,7 +139,6 @@ def _evaluation(files: Sequence[Path], data: Path | None) -> Evaluation | None:
 
 
 def _print_readings(results: Sequence[CheckResult], *, as_json: bool) -> int:
-    """Print each reading with the option that chooses it."""
     if as_json:
         print_json({"readings": [{"option": of.option, **of.to_dict()} for of in results]})
         return MISUSED

@@ -12,8 +12,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from eval_assets.agreement.pairs import NOT_INDEPENDENT
-from eval_assets.agreement.pooled_coefficients import mean_of_defined, pair_kappa
+from eval_assets.agreement.pairs import NOT_INDEPENDENT, mean_of_defined, pair_kappa
 from eval_assets.bands import kappa_label
 from eval_assets.cli.options import ledger_of
 from eval_assets.config.evaluation import FILE, Evaluation

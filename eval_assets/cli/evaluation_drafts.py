@@ -301,7 +301,6 @@ def _add_other_ratings(
     files: _Files,
     contents: dict[str, Content],
 ) -> None:
-    """Add the ratings in files that a run cannot read, as further files."""
     further_files = [
         name
         for name in tables.files
@@ -415,7 +414,6 @@ def _rubric(tables: RatingTables) -> list[dict[str, object]]:
 
 
 def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
-    """Return how files were read."""
     rated = [
         f"{counted(len(of), noun)} by {listed_briefly([*map(str, of[owner].unique())])}"
         for of, noun, owner in (

@@ -78,8 +78,7 @@ def _draft(
         draft_guidelines,
         drafting_prompt,
     )
-    from eval_assets.store.diagnosis import diagnosis
-    from eval_assets.store.labelling import anchor_rows
+    from eval_assets.store.labelling import anchor_rows, diagnosis
 
     result = diagnosis(connection, question)
     anchors = {

@@ -126,7 +126,7 @@ def _accept_new_prompt(folder: EvaluationFolder) -> None:
 
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:
-    from eval_assets.agreement.pooled_coefficients import alpha_over_evaluations
+    from eval_assets.agreement.pairs import alpha_over_evaluations
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
     from eval_assets.store.ratings import judge_ratings

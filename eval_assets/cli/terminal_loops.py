@@ -393,7 +393,6 @@ def _value(case: Case, key: str) -> float | None:
 
 
 def _show_ratings(case: Case) -> None:
-    """Print the ratings of others with their notes, and those after the discussion."""
     disagreement = case.disagreement
     scale = case.unit.question.scale
     if case.own_value is not None:

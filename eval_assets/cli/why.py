@@ -37,12 +37,12 @@ def why(question: str | None, data: Path, database: str | None, *, as_json: bool
     Prints which values raters mix up, how severe each rater is and how they use the scale, and the
     responses whose ratings lie farthest apart.
     """
-    from eval_assets.agreement.causes import DeviatingRater
+    from eval_assets.agreement.diagnosis import DeviatingRater
     from eval_assets.agreement.label_agreement import label_agreement
     from eval_assets.cli.results import why_stale
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
-    from eval_assets.store.diagnosis import diagnosis
+    from eval_assets.store.labelling import diagnosis
     from eval_assets.store.ratings import human_ratings
 
     evaluation = read_evaluation(data)

@@ -252,7 +252,6 @@ class Evaluation:
             yield Fault(("staged",), message, "Remove the backup judge, or staged")
 
     def _jury_faults(self) -> Iterator[Fault]:
-        """Yield faults that prevent a declared jury."""
         if "jury" not in self.tuning.steps:
             return
         if not _PAIR <= len(self.judges) <= _MOST_JURORS:
@@ -264,7 +263,6 @@ class Evaluation:
             yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
 
     def _writer_faults(self) -> Iterator[Fault]:
-        """Yield faults of declared writers, of prompts and of the summary."""
         live = [judge.id for judge in self.live_judges]
         writers = {("tuning", "writer"): self.tuning.writer}
         if self.executive_summary is not None:

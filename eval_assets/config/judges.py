@@ -138,7 +138,6 @@ class Judge(AskedModel):
         raise_faults(faults)
 
     def _provider_faults(self) -> list[Fault]:
-        """Return faults of keys that the provider requires or does not use."""
         if self.provider == "recorded":
             required_key, remedy = "scores", "Name the file of its scores"
             judge = "a recorded judge"

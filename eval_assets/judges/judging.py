@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, assert_never
 
-from eval_assets.agreement.pooled_coefficients import MIDDLE, pair_kappa
+from eval_assets.agreement.pairs import MIDDLE, pair_kappa
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.judges.batching import plan_after_batches, submit_pending
 from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey

@@ -479,7 +479,6 @@ class _Grammar:
         return f"score: {numbers.pop()}"
 
     def _value(self, match: re.Match[str]) -> float:
-        """Return the matched number, or that of the matched word."""
         text = match["number"]
         value = self._values.get(text.lower())
         return (
@@ -530,5 +529,4 @@ _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique)
 
 
 def _words(name: str) -> str:
-    """Return an id or key as words in lower case."""
     return " ".join(re.split(r"[\s_-]+", name.lower().strip()))

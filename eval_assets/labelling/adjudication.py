@@ -205,7 +205,6 @@ def own_rating(steps: Iterable[Adjudication], unit: Unit, by: str) -> Adjudicati
 
 
 def _is_cut_short(line: str) -> bool:
-    """Return whether the line is an unfinished JSON object."""
     try:
         json.loads(line)
     except json.JSONDecodeError:

@@ -186,7 +186,6 @@ def _response(response: ResponseView, html: Html | None) -> dict[str, Any]:
 
 
 def _passage(text: str, html: Html | None) -> str | dict[str, str]:
-    """Return a text for the page, with its HTML if it is rendered."""
     return {"text": text, "html": html(text)} if html and text else text
 
 

@@ -116,7 +116,6 @@ def _link_end(
 def _cell(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: EnvType
 ) -> str:
-    """Return the start of a table cell; pages allow no styles in the text, but classes."""
     style = tokens[index].attrs.pop("style", "")
     if style in _ALIGNMENTS:
         tokens[index].attrSet("class", _ALIGNMENTS[str(style)])

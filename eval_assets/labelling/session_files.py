@@ -235,7 +235,6 @@ def _event(parsed: dict[str, Any], key: SessionKey) -> Event:
 
 
 def _lines(session: Session) -> list[str]:
-    """Return a session as the lines of its file, each event in a line of its own."""
     head = _head(replace(session, updated_at=session.started_at, closed_at=None))
     labels = chain.from_iterable(label.events for label in session.labels)
     events: list[Event] = [*labels]
@@ -365,6 +364,5 @@ def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
 
 
 def _version(file: Path) -> tuple[int, int, int]:
-    """Return inode, time of the last change in nanoseconds and size of a file."""
     status = file.stat()
     return status.st_ino, status.st_mtime_ns, status.st_size

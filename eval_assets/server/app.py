@@ -152,8 +152,6 @@ class _WithPassword:
 
 
 class _WithHeaders:
-    """Adds the headers to every response, including errors."""
-
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

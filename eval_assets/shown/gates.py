@@ -51,7 +51,6 @@ def gates_table(outcomes: Sequence[GateOutcome]) -> Table:
 def _table(
     name: str, figures: Iterable[tuple[GateVerdict, Cell]], *, value: str, last: Column
 ) -> Table:
-    """Return each figure beside its minimum, with a last cell."""
     columns = (
         Column("gate", "gate"),
         Column("question", "question"),

@@ -124,7 +124,6 @@ def _card(answer: ScreenAnswer, *, big: str = "") -> str:
 
 
 def _matrix_card(screen: Screen) -> str:
-    """Return the verdict on each judge by question."""
     matrix = screen.matrix
     head = "".join(f'<th scope="col">{escape(of.title)}</th>' for of in matrix.columns[4:])
     rows = []
@@ -341,7 +340,6 @@ def _cell(table: Table, index: int, cell: Cell) -> str:
 
 
 def _histogram(item: Distribution, values: Sequence[str]) -> str:
-    """Return how often a rater gave each value, as bars from the lowest to the highest."""
     total, width = sum(item.counts), 100 / len(values)
     tallest = max(item.counts)
     bars = "".join(

@@ -154,7 +154,6 @@ def _percent(verdict: GateVerdict, *, of: Literal["value", "minimum"] = "value")
 
 
 def _structure(humans: HumanRatings) -> dict[str, Any]:
-    """Return the numbers of raters, traces (responses) and annotations."""
     long_ratings = list(humans.ratings.values())
     pairs = {
         pair
@@ -196,7 +195,6 @@ def _why_insufficient(structure: dict[str, Any]) -> str | None:
 def _patterns(
     evaluation: Evaluation, humans: HumanRatings, findings: Sequence[Finding]
 ) -> list[str]:
-    """Return the findings on single raters and on responses."""
     patterns = [
         f"{question.id}: {of.finding}"
         for question in evaluation.rubric

@@ -7,7 +7,7 @@ from enum import StrEnum
 from shlex import join
 
 from eval_assets.agreement.assessment import Assessment
-from eval_assets.agreement.causes import DeviatingRater, MixedValues, SeverityGap
+from eval_assets.agreement.diagnosis import DeviatingRater, MixedValues, SeverityGap
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding, depends_on_the_gap

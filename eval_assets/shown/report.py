@@ -124,7 +124,6 @@ def band_tone(a_hh: float) -> Tone:
 
 
 def _agreement(labels: Sequence[LabelAgreement]) -> Section:
-    """Return alpha and pairwise agreement of each question, with the shares of equal ratings."""
     minimums = labels[0].minimums
     alpha, a_hh = (
         tuple(
@@ -214,7 +213,6 @@ def _heat_finding(comparisons: Sequence[JudgeComparison]) -> str:
 
 
 def _heat_map(comparison: JudgeComparison) -> Table:
-    """Return how a judge scored what people gave each value, as shares of each value."""
     scale = comparison.question.scale
     values = scale.values or ()
     names = [value_text(value, scale) for value in values]
@@ -254,7 +252,6 @@ def _by_rater(labels: Sequence[LabelAgreement]) -> Section:
 
 
 def _uses(labels: Sequence[LabelAgreement], n_raters: int) -> str:
-    """Return who gives one value throughout, or else how many rated."""
     constant = sorted(
         {
             rater

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval_assets.agreement.causes import Cause, DeviatingRater, MixedValues
+from eval_assets.agreement.diagnosis import Cause, DeviatingRater, MixedValues
 from eval_assets.agreement.judge_comparison import (
     MARGIN,
     HeldOutTest,
@@ -142,7 +142,6 @@ def labels_sentence(labels: Sequence[LabelAgreement], words: Words) -> str:
 def _by_verdict(
     items: Sequence[LabelAgreement] | Sequence[JudgeComparison], *, lacking: str, unmeasured: str
 ) -> str:
-    """Return a sentence for each verdict, with the questions that have it."""
     texts = {
         Verdict.PASS: "Yes on {}.",
         Verdict.NEED_MORE_DATA: f"Too few {lacking} to tell on {{}}.",
@@ -287,7 +286,6 @@ _NEAR = 0.02
 
 
 def _test_sentence(tested: HeldOutTest, words: Words) -> str:
-    """Return what the held-out test says of a judge."""
     version = "" if tested.is_in_use else f" Use version {tested.version}."
     value, people = figure_text(tested.kappa, limits=[tested.minimum]), tested.kappa_people
     figures = f"it agrees with people ({value}, needs {figure_text(tested.minimum)})"
@@ -322,7 +320,6 @@ def counted_points(points: float) -> str:
 
 
 def _plan_sentence(comparison: JudgeComparison) -> str:
-    """Return how likely an untested judge passes its held-out test."""
     plan = comparison.planned
     is_open = comparison.verdict is Verdict.NEED_MORE_DATA
     if plan is None or plan.chance is None or not is_open:
@@ -467,7 +464,6 @@ _WHOLE = 1e-9
 
 
 def _bias_sentence(comparison: JudgeComparison, words: Words) -> str:
-    """Return by how much a judge scores higher or lower than people, if that is shown."""
     two, bias = comparison.two_classes, comparison.bias
     if two is not None:
         return "" if math.isnan(two.accuracy) else _rates(comparison, two, words)
@@ -494,7 +490,6 @@ def _favour_sentence(comparison: JudgeComparison) -> str:
 
 
 def _rates(comparison: JudgeComparison, two: TwoClasses, words: Words) -> str:
-    """Return how often a judge of two classes is right, and how often it passes."""
     constant = f"a constant answer on {percent_text(two.constant_accuracy)}"
     sentence = f"Right on {percent_text(two.accuracy)}, {constant}."
     rate, bias = percent_text(two.judge_pass_rate), comparison.bias
@@ -509,7 +504,6 @@ def _rates(comparison: JudgeComparison, two: TwoClasses, words: Words) -> str:
 
 
 def _repeat_sentence(comparison: JudgeComparison, words: Words) -> str:
-    """Return how often a judge changes its score of the same item."""
     repeats = comparison.repeatability
     if repeats is None or math.isnan(repeats.flip_rate.value):
         return ""

@@ -176,7 +176,6 @@ def _severity(source: StoredFigures) -> Section | None:
 
 
 def _judges_together(source: StoredFigures) -> Section | None:
-    """Return the agreement of judges with each other, overall and by question."""
     figures = [of for of in source.judges if of.scope is not Scope.RESPONSE]
     overall = next((of for of in figures if of.scope is Scope.OVERALL), None)
     if overall is None or overall.n_judges < 2:  # noqa: PLR2004 - one judge agrees with itself
@@ -275,7 +274,6 @@ _RELATIVE = ("relative", "relative_low", "relative_high")
 
 
 def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
-    """Return what each judge favours at equal quality, by attribute."""
     groups: dict[tuple[str, str, str], list[StoredRow]] = defaultdict(list)
     for row in source.rows("judge_bias"):
         if row["relative"] is not None and row["question_id"] not in untrusted:

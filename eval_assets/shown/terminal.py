@@ -174,7 +174,6 @@ _NARROWEST_TEXT = 12
 
 
 def _row_lines(row: Sequence[str], widths: Sequence[int], is_text: Sequence[bool]) -> Iterator[str]:
-    """Yield the lines of a row; a text has as many as it takes."""
     cells = []
     for text, width, wraps in zip(row, widths, is_text, strict=True):
         parts = wrapped(text, first="", rest="", width=width) if wraps else [text]
@@ -222,7 +221,6 @@ def _table(screen: Screen) -> Iterator[str]:
 
 
 def _judge_rows(screen: Screen) -> Iterator[str]:
-    """Yield a row for each judge: its agreement beside its minimum, and its verdict."""
     judges = screen.judges[:_MOST_ROWS]
     names = list(screen.assessment.judges)[:_MOST_ROWS]
     width = max(len("judge"), min(_WIDEST_NAME, max(map(columns_of, names))))

@@ -12,8 +12,8 @@ if TYPE_CHECKING:  # for type checkers: what each module exports
     from eval_assets.stats._numbers import *  # noqa: F403
     from eval_assets.stats._paired_scores import *  # noqa: F403
     from eval_assets.stats._patterns import *  # noqa: F403
-    from eval_assets.stats.agreement import *  # noqa: F403
-    from eval_assets.stats.association import *  # noqa: F403
+    from eval_assets.stats.agreement import *  # noqa: F403  # noqa: F403
+    from eval_assets.stats.association import *  # noqa: F403  # noqa: F403
     from eval_assets.stats.beside_people import *  # noqa: F403
     from eval_assets.stats.corrected_means import *  # noqa: F403
     from eval_assets.stats.intervals import *  # noqa: F403
@@ -23,10 +23,8 @@ if TYPE_CHECKING:  # for type checkers: what each module exports
     from eval_assets.stats.monotone_map import *  # noqa: F403
     from eval_assets.stats.pair_sums import *  # noqa: F403
     from eval_assets.stats.question_profile import *  # noqa: F403
-    from eval_assets.stats.records import *  # noqa: F403
     from eval_assets.stats.resampling import *  # noqa: F403
     from eval_assets.stats.rubric_profile import *  # noqa: F403
-    from eval_assets.stats.significance import *  # noqa: F403
 
 _MODULES = {
     "scale": "Level Scale",
@@ -37,10 +35,13 @@ _MODULES = {
     "_paired_scores": "CorrelationKind",
     "_patterns": "RatingPatterns",
     "agreement": (
-        "alpha_by_cluster fleiss_kappa gwet_ac human_agreement "
-        "krippendorff_alpha pairwise_agreement"
+        "alpha_by_cluster fleiss_kappa gwet_ac human_agreement human_agreement_by_question "
+        "krippendorff_alpha pairwise_agreement rating_matrices"
     ),
-    "association": ("Correlation kendall_tau_b pearson spearman wilcoxon_signed_rank"),
+    "association": (
+        "Correlation MeanShift kendall_tau_b least_p_value mean_shift pearson spearman "
+        "wilcoxon_signed_rank"
+    ),
     "beside_people": "NonInferiority non_inferiority partial_non_inferiority",
     "corrected_means": "prediction_powered_difference prediction_powered_mean rogan_gladen",
     "intervals": "Interval coefficient_interval",
@@ -52,10 +53,8 @@ _MODULES = {
     "monotone_map": "MonotoneMap best_monotone_map identity_map isotonic_regression",
     "pair_sums": "AgreementGain agreement_gain concordance",
     "question_profile": "AgreementProfile agreement_profile",
-    "records": "human_agreement_by_question rating_matrices",
     "resampling": "Jackknife bootstrap_interval groups_to_detect more_to_decide probability_below",
     "rubric_profile": "OverallProfile overall_profile",
-    "significance": "MeanShift least_p_value mean_shift",
 }
 """Exported names by module."""
 

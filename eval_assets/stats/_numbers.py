@@ -267,7 +267,6 @@ def value_range(values: Floats) -> tuple[float, float]:
 
 
 def _extremes(values: Floats) -> tuple[float, float]:
-    """Return the lowest and highest value, NaN if there is none."""
     if not values.size:
         return math.nan, math.nan
     return float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))

@@ -92,7 +92,6 @@ class PairedScores:
                 assert_never(kind)
 
     def _interval_alpha(self) -> Estimator:
-        """Return Krippendorff's alpha of the two scores at the interval level."""
         by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
         position, other_position = _deviations(self.first), _deviations(self.second)
         differences = self.first[self.first_code] - self.second[self.second_code]

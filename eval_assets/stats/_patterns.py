@@ -241,7 +241,6 @@ def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Indices, _
 
 
 def _entries(counts: Integers, values: Floats) -> _Entries:
-    """Return the entries of patterns given as rows of counts, without values that do not occur."""
     is_present = counts.any(axis=0)
     pattern, code = np.nonzero(counts[:, is_present])
     return values[is_present], pattern, code, counts[:, is_present][pattern, code]

@@ -317,7 +317,6 @@ def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[
 
 
 def _mean(numerator: Floats, denominator: Floats) -> Measure:
-    """Return the ratio of two sums over units, in [0, 1]."""
     return Measure(
         lambda weights: defined_ratio(
             weighted_sums(weights, numerator), weighted_sums(weights, denominator)

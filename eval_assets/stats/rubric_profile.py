@@ -276,7 +276,6 @@ def _measure(parts: Sequence[_QuestionUnits], figure: Figure, spread: Spread) ->
 
 
 def _firsts(parts: Sequence[_QuestionUnits]) -> Integers:
-    """Return the first component of each question."""
     lengths = np.array([len(part.sums) for part in parts], np.int64)
     return np.cumsum(lengths) - lengths
 

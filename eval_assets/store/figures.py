@@ -92,7 +92,6 @@ def is_as_measured(connection: Connection, record: type[FigureRecord]) -> bool:
 
 
 def _fingerprint(connection: Connection, record: type[FigureRecord]) -> str:
-    """Return the SHA-256 of the figures overall and by question."""
     rows = connection.execute(
         f"""SELECT * FROM figures
             WHERE table_name = '{record.table}' AND subject IN ('overall', 'question')

@@ -188,7 +188,6 @@ def write_gate_verdicts(connection: Connection, outcomes: Iterable[GateOutcome])
 
 
 def _verdict_rows(outcomes: Iterable[GateOutcome]) -> list[dict[str, object]]:
-    """Return the rows of `gate_verdicts` without the time."""
     return [
         {
             "gate": verdict.gate,

@@ -177,7 +177,6 @@ def schema() -> str:
 
 @cache
 def _column_comments() -> dict[tuple[str, str], str]:
-    """Return the comment of every column that has one, by table and column."""
     comments = {
         (of.table, field.name): field.meaning
         for of in RECORDS

@@ -185,7 +185,6 @@ def _fitness(
 
 
 def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) -> str:
-    """Return why the test is not evaluable; empty if it is."""
     if not people_agree:
         return "people do not agree well enough on this question: see the human gates"
     rated = ~np.isnan(test.ratings)
@@ -278,7 +277,6 @@ def judge_improvement(
 
 
 def _why_no_gain(test: RatedUnits, candidate: Floats, baseline: Floats, n_train_groups: int) -> str:
-    """Return why the test is not evaluable; empty if it is."""
     is_compared = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
     n_groups = test.n_groups_of(is_compared)
     if n_train_groups < MIN_TRAIN_GROUPS:

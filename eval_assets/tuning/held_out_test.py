@@ -468,7 +468,6 @@ def with_parts(
 def _doubts(
     units: RatedUnits, candidates: Sequence[Candidate], candidate: Candidate
 ) -> dict[str, Floats]:
-    """Return the doubts of a candidate's scores by source."""
     judge_id = candidate.version.judge_id
     scores = {c.version.judge_id: c.scores for c in candidates if c.version.judge_id != JURY}
     spread = units.spreads.get(judge_id) if candidate.version.has_declared_prompt else None

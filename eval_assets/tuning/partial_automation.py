@@ -174,7 +174,6 @@ def part_condition(part: JudgePart) -> str:
 
 
 def _thresholds(doubts: Floats) -> Iterator[float]:
-    """Yield the thresholds to try, ascending."""
     distinct = np.unique(doubts[~np.isnan(doubts)])
     if len(distinct) > MOST_THRESHOLDS:
         shares = np.arange(1, MOST_THRESHOLDS + 1) / MOST_THRESHOLDS

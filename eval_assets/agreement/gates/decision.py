@@ -342,7 +342,6 @@ _OFTEN_BELOW = 0.1
 
 
 def _comparison(name: GateName, figure: GateFigure, gate: Gate, result: GateResult) -> str:
-    """Return how a figure compares with its minimum."""
     minimum, statistic = gate.minimum, GATES[name].statistic
     value, low, high = (
         statistic.text(number, minimum=minimum)

@@ -14,10 +14,9 @@ import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Budget, Reservation
-from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
 from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter, loop_time
-from eval_assets.judges.calling.live_model import Declared, LiveModel
+from eval_assets.judges.calling.live_model import Declared, FeatureMemory, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.clients import Connections
@@ -372,7 +371,6 @@ class ModelClient(Generic[Declared]):
         return RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
 
     def _end(self, admission: Admission, outcome: Outcome) -> None:
-        """Report the outcome of a request to the limiter."""
         if isinstance(outcome, Reply):
             n_input = outcome.usage.input_tokens if outcome.usage else None
             self._limiter.succeeded(admission, input_tokens=n_input)

@@ -169,5 +169,4 @@ def log_report(report: Progress | Estimate | str) -> None:
 
 
 def _total(costs: Sequence[float | None]) -> float | None:
-    """Return the sum of costs; None if some of them is not known."""
     return None if None in costs else sum((cost for cost in costs if cost is not None), 0.0)

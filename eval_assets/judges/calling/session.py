@@ -23,7 +23,7 @@ from eval_assets.judges.calling.limiter import Limiter, SharedRates
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
 from eval_assets.judges.calling.progress import Progress, Report, log_report
 from eval_assets.judges.clients import Connections, connect
-from eval_assets.judges.clients.masking import secrets_in
+from eval_assets.judges.credentials import secrets_in
 from eval_assets.ledger import EndpointMemory, Ledger, RateLimits, Status
 from eval_assets.wording import counted
 
@@ -301,8 +301,6 @@ async def run_tasks(
 
 
 class _Scheduler:
-    """Starts tasks and counts those that are done."""
-
     def __init__(self, work: Sequence[tuple[AnyModelClient, Sequence[Task]]]) -> None:
         self.running: set[asyncio.Task[bool]] = set()
         self.failures: list[BaseException] = []

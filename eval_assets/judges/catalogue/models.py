@@ -163,7 +163,6 @@ def _bare(model: str) -> str:
 
 @cache
 def _table() -> dict[str, Any]:
-    """Return models.yaml."""
     path = resources.files("eval_assets.judges.catalogue").joinpath("models.yaml")
     table: dict[str, Any] = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - either is a safe one
     return table

@@ -10,8 +10,16 @@ import anthropic
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import BatchUndecided, ModelRequest, Outcome, RequestFailed
-from eval_assets.judges.clients.failures import failure_of, named, outcome_of
-from eval_assets.judges.clients.fields import mapping, moment_in, status_of, text_of, token_count
+from eval_assets.judges.clients.failures import (
+    failure_of,
+    mapping,
+    moment_in,
+    named,
+    outcome_of,
+    status_of,
+    text_of,
+    token_count,
+)
 from eval_assets.judges.clients.official import OfficialClient
 from eval_assets.ledger import Batch, ReplyStatus
 

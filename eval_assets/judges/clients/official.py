@@ -12,14 +12,16 @@ import httpx2
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import BatchResults, ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.clients.failures import (
+    decoded,
     failure_of,
+    mapping,
     named,
     outcome_of,
+    token_count,
     translate_errors,
     unreadable,
 )
-from eval_assets.judges.clients.fields import decoded, mapping, token_count
-from eval_assets.judges.clients.masking import one_line, without_keys
+from eval_assets.judges.credentials import one_line, without_keys
 from eval_assets.ledger import Batch, Reply, ReplyStatus
 from eval_assets.wording import storable
 

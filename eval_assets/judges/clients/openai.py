@@ -9,8 +9,16 @@ import openai
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import ModelRequest, Outcome, RequestFailed
-from eval_assets.judges.clients.failures import failure_of, named, outcome_of, translate_errors
-from eval_assets.judges.clients.fields import mapping, status_of, text_of, token_count
+from eval_assets.judges.clients.failures import (
+    failure_of,
+    mapping,
+    named,
+    outcome_of,
+    status_of,
+    text_of,
+    token_count,
+    translate_errors,
+)
 from eval_assets.judges.clients.official import OfficialClient
 from eval_assets.ledger import Batch, ReplyStatus
 

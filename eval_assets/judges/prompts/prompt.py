@@ -185,7 +185,6 @@ class PromptTemplate:
         return messages if system else messages[1:]
 
     def _block(self, block: str, names: dict[str, Any]) -> str:
-        """Return one block, rendered; empty if the template does not have it."""
         if block not in self._template.blocks:
             return ""
         context = self._template.new_context(names)

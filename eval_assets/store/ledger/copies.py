@@ -119,7 +119,6 @@ def _portions(
     *,
     after: int,
 ) -> Iterator[pd.DataFrame]:
-    """Yield the attempts with a number above `after`, a portion at a time."""
     import pandas as pd
 
     result = source.execute(query, {"evaluation": ledger.evaluation, "after": after})

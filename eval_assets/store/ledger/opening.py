@@ -76,7 +76,6 @@ def open_ledger(
 
 
 def _is_known(connection: sa.Connection, evaluation: str) -> bool:
-    """Return whether a ledger holds anything of an evaluation."""
     return any(
         connection.scalar(sa.select(sa.exists().where(table.c.evaluation == evaluation)))
         for table in (workers, histories, judge_versions, test_set_uses)

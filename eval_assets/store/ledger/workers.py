@@ -355,7 +355,6 @@ class Worker:
             close_batch(connection, batch.intent_id)
 
     def _store_prompts(self, connection: sa.Connection, prompts: Mapping[str, str]) -> None:
-        """Store what is asked, once for each request."""
         now = datetime.now(UTC)
         rows = [
             {"call_key": key, "prompt": prompt, "first_asked_at": now}
@@ -479,7 +478,6 @@ class Worker:
 
 
 def _name_of(holder: sa.Row[Any]) -> str:
-    """Return how messages call a worker."""
     run = "a command" if holder.run_id is None else f"run {holder.run_id[:8]}"
     machine = holder.machine.split(" ")[0]
     return f"{run} ({holder.asset}, process {holder.process} on {machine})"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eval_assets.agreement.causes import (
+from eval_assets.agreement.diagnosis import (
     Cause,
     DeviatingRater,
     MixedValues,

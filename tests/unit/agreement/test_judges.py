@@ -12,7 +12,7 @@ from eval_assets.agreement.judges import (
     measure_judges_against_humans,
     measure_leave_one_judge_out,
 )
-from eval_assets.agreement.pooled_coefficients import alpha_over_evaluations
+from eval_assets.agreement.pairs import alpha_over_evaluations
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.bands import REPEATED, UNSTABLE
 from eval_assets.config.evaluation import Evaluation

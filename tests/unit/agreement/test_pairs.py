@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement.pairs import PairMeasures, measure_pairs
-from eval_assets.agreement.pooled_coefficients import pair_kappa
+from eval_assets.agreement.pairs import PairMeasures, measure_pairs, pair_kappa
 from eval_assets.agreement.ratings import JudgedUnits
 from eval_assets.config.judges import DualJudge
 

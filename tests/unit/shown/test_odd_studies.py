@@ -8,7 +8,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from eval_assets.agreement.causes import SeverityGap
+from eval_assets.agreement.diagnosis import SeverityGap
 from eval_assets.agreement.judge_comparison import MARGIN, JudgeFinding
 from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.scale import Scale

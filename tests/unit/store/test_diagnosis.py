@@ -11,9 +11,8 @@ from eval_assets.agreement.diagnosis import DisputedResponse
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.quality import HISTORY_COLUMNS
 from eval_assets.scale import Scale
-from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.inputs import write_labels
-from eval_assets.store.labelling import write_label_history
+from eval_assets.store.labelling import diagnosis, write_label_history
 from eval_assets.store.summaries import write_label_disagreements
 from tests.unit.store.conftest import CLARITY, labels
 

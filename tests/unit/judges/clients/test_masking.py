@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.judges.clients.masking import masked, one_line, secrets_in, without_keys
+from eval_assets.judges.credentials import masked, one_line, secrets_in, without_keys
 from eval_assets.wording import storable
 
 KEYS = ("sk-mine-0123456789", "another-key-of-mine")
