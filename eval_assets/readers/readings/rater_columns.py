@@ -155,6 +155,9 @@ def _may_name_raters(
         )
         or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
     )
+    # Beside human and judge, an agent or a country says nothing of who rated.
+    owners = {of.who for of in ratings if of is not column and of.level == column.level}
+    no_names |= not (is_named or column.origin) and owners >= {Who.HUMAN, Who.JUDGE}
     if no_names or is_named_beside or _stands_beside_people(table, column, ratings):
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)

@@ -575,3 +575,14 @@ def test_correct_is_a_persons_beside_the_verdicts_of_a_judge(judge: str, tmp_pat
 
     assert (len(tables.ratings), len(tables.scores)) == (N, N)
     assert tables.columns["rating"] == ("correct", judge)
+
+
+@pytest.mark.parametrize(("header", "values"), [("agent", "lea tom kim"), ("country", "DE FR US")])
+def test_agents_and_countries_are_no_raters_beside_human_and_judge(
+    header: str, values: str, tmp_path: Path
+) -> None:
+    cells = (values.split() * N)[:N]
+
+    tables = read(tmp_path, "r.csv", sheet(f"id,human,judge,{header}", ANNA, JUDGE, cells))
+
+    assert tables.columns["rater"] == ("human",)
