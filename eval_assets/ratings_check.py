@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from eval_assets.agreement.assessment import QuestionRatings
+    from eval_assets.agreement.comparing import QuestionRatings
     from eval_assets.agreement.ratings import LongRatings
     from eval_assets.config.evaluation import Evaluation, Gate, GateName
     from eval_assets.config.rubric import RubricQuestion
@@ -299,8 +299,6 @@ def score_of_reply(text: str, scale: Scale) -> float:
 
 @dataclass(frozen=True)
 class _Context:
-    """What a screen says besides the figures."""
-
     title: str
     paths: tuple[Path, ...]
     options: ReadOptions
@@ -369,7 +367,7 @@ def _repeated(options: ReadOptions) -> list[str]:
 
 
 def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = None) -> CheckResult:
-    from eval_assets.agreement.assessment import assess
+    from eval_assets.agreement.comparing import assess
     from eval_assets.agreement.judge_comparison import MARGIN
     from eval_assets.shown.screen import screen_of
 
@@ -446,8 +444,7 @@ def _question_ratings(
     tables: RatingTables, rules: CheckRules, is_held_out: NDArray[np.bool_]
 ) -> list[QuestionRatings]:
     """Return the ratings of each question as they are measured: as classes if a rule says so."""
-    from eval_assets.agreement.assessment import QuestionRatings
-    from eval_assets.agreement.comparing import JudgeScores
+    from eval_assets.agreement.comparing import JudgeScores, QuestionRatings
     from eval_assets.scale import Scale
 
     result = []

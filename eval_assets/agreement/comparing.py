@@ -7,10 +7,12 @@ at most 5 % of tests.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.agreement.diagnosis import SeverityGap
 from eval_assets.agreement.judge_comparison import (
@@ -19,10 +21,17 @@ from eval_assets.agreement.judge_comparison import (
     Repeatability,
     TwoClasses,
 )
-from eval_assets.agreement.label_agreement import LabelAgreement
+from eval_assets.agreement.label_agreement import (
+    LabelAgreement,
+    WideDisagreement,
+    label_agreement,
+    widest_disagreements,
+)
 from eval_assets.agreement.ratings import Floats, Integers, LongRatings
 from eval_assets.bands import FEWEST_GROUPS
 from eval_assets.catalogue import CONFIDENCE
+from eval_assets.config.evaluation import Gate, GateName
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import Level, Scale
 from eval_assets.stats import (
     Alpha,
@@ -168,7 +177,6 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
 def _with_distances(
     comparison: JudgeComparison, labels: LabelAgreement, people: LongRatings, score: Floats
 ) -> JudgeComparison:
-    """Return the comparison with all that follows from the distance of each score and rating."""
     scale, groups, n_units = comparison.question.scale, people.group, len(score)
     is_scored = ~np.isnan(score)[people.unit]
     unit, value = people.unit[is_scored], people.value[is_scored]
@@ -340,3 +348,96 @@ def _repeatability(scores: JudgeScores, groups: Integers) -> Repeatability | Non
         for coefficient in (PairwiseAgreement(within=0), Alpha("interval"))
     )
     return Repeatability(equal.times(-1, plus=1), correlation.times(-1, plus=1), n_runs)
+
+
+_MOST_DISAGREEMENTS = 5
+
+
+@dataclass(frozen=True)
+class QuestionRatings:
+    """Ratings of one question, by people and by judges.
+
+    Args:
+        is_held_out: Whether each unit is kept for the judges' test; None if none is.
+    """
+
+    question: RubricQuestion
+    people: LongRatings
+    judges: Mapping[str, JudgeScores]
+    is_held_out: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Labels by question, judges by name and question, and what people disagree on most.
+
+    `outdated_because` says why the labels have no verdict: their files changed, for instance.
+    """
+
+    labels: tuple[LabelAgreement, ...]
+    judges: Mapping[str, tuple[JudgeComparison, ...]]
+    disagreements: tuple[WideDisagreement, ...]
+    outdated_because: str = ""
+
+    def outdated(self, reason: str) -> "Assessment":
+        """Return the assessment without verdicts, of the labels only with a reason."""
+        judges = {
+            judge: tuple(replace(of, finding=JudgeFinding.OUTDATED) for of in comparisons)
+            for judge, comparisons in self.judges.items()
+        }
+        labels = self.labels
+        if reason:
+            labels = tuple(replace(of, verdict=Verdict.NOT_MEASURED) for of in labels)
+        return Assessment(labels, judges, self.disagreements, reason)
+
+    @property
+    def labels_verdict(self) -> Verdict:
+        """The worst verdict on the labels of a question."""
+        return Verdict.worst(of.verdict for of in self.labels)
+
+    @property
+    def deciding_labels(self) -> LabelAgreement:
+        """The question whose labels have that verdict, of several the one with the lowest alpha."""
+        worst = [of for of in self.labels if of.verdict is self.labels_verdict]
+        return min(worst, key=lambda of: np.nan_to_num(of.alpha.value, nan=np.inf))
+
+
+def assess(
+    questions: Sequence[QuestionRatings],
+    *,
+    gates: Mapping[GateName, Gate],
+    margin: float,
+    may_pass: bool,
+) -> Assessment:
+    """Measure the labels of each question, and compare each judge with them.
+
+    A judge's agreement may lie `margin` below people's. `may_pass` is whether this comparison
+    decides; if not, the held-out test does.
+    """
+    labels = tuple(label_agreement(of.question, of.people, gates) for of in questions)
+    judges: dict[str, list[JudgeComparison]] = {}
+    for of, agreement in zip(questions, labels, strict=True):
+        people = of.people
+        if of.is_held_out is not None and of.is_held_out.any():
+            people = people.where(~of.is_held_out[people.unit])
+        for judge, scores in of.judges.items():
+            comparison = compare_judge(
+                judge,
+                agreement,
+                people,
+                scores,
+                margin=margin,
+                n_judges=len(of.judges),
+                may_pass=may_pass,
+            )
+            judges.setdefault(judge, []).append(comparison)
+    disagreements = widest_disagreements(
+        {
+            of.question: (of.people, agreement.unit_agreement)
+            for of, agreement in zip(questions, labels, strict=True)
+        },
+        most=_MOST_DISAGREEMENTS,
+    )
+    return Assessment(
+        labels, {judge: tuple(of) for judge, of in judges.items()}, tuple(disagreements)
+    )

@@ -95,7 +95,6 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
 
 
 def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
-    """Return the bands of the figures, or why they are undefined."""
     if not profile.n_pairs:
         return "no response has two ratings"
     a_hh = a_hh_label(profile.a_hh.value) + chance_remark(

@@ -159,7 +159,6 @@ def _comparisons(
     judges: LongRatings,
     conversations: tuple[LongRatings, LongRatings] | None,
 ) -> list[_Comparison]:
-    """Return the ratings that each judge is compared with on a question."""
     of_responses = {
         judge: (judge, "response", question, humans, scores) for judge, scores in _by_judge(judges)
     }
@@ -313,7 +312,6 @@ def measure_leave_one_judge_out(
 def _without_each(
     parts: Sequence[Part], question_id: str | None, data_version: str
 ) -> Iterator[LeaveOneJudgeOutFigures]:
-    """Yield the figures of each judge that shares a unit with another."""
     units = pooled([ratings for ratings, _ in parts])
     unit, rater, value = units.unit, units.rater, units.value
     alpha = mean_alpha(parts, without=None)

@@ -9,7 +9,7 @@ from functools import partial
 
 import pandas as pd
 
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.decision import GATES
 from eval_assets.agreement.humans import measure_humans, measure_repeatability
 from eval_assets.agreement.judge_bias import measure_bias, measure_corrected_rates
 from eval_assets.agreement.judges import (
@@ -42,7 +42,7 @@ from eval_assets.figures import (
     SliceFigures,
 )
 from eval_assets.judges.catalogue.models import shared_family
-from eval_assets.shown.records import HUMANS, JUDGES, JUDGES_AGAINST_HUMANS, WITHOUT_JUDGES
+from eval_assets.shown.blocks import HUMANS, JUDGES, JUDGES_AGAINST_HUMANS, WITHOUT_JUDGES
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures

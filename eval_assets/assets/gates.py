@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import dagster as dg
 from duckdb import DuckDBPyConnection as Connection
 
-from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.decision import GATES, GateOutcome, GateVerdict, tunable_questions
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.checks import certificates_valid

@@ -8,9 +8,8 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.figures import FigureRecord
-from eval_assets.shown.blocks import Column, Table, text_cell
+from eval_assets.shown.blocks import Column, Table, figures_table, text_cell
 from eval_assets.shown.markdown import table_markdown
-from eval_assets.shown.records import figures_table
 
 Metadata = Mapping[str, Any]
 

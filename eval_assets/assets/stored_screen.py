@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from duckdb import DuckDBPyConnection as Connection
 
-from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
-from eval_assets.agreement.comparing import JudgeScores
-from eval_assets.agreement.gates.decision import GateOutcome
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.comparing import Assessment, JudgeScores, QuestionRatings, assess
+from eval_assets.agreement.gates.decision import GATES, GateOutcome
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures
 from eval_assets.readers.evaluation.input_files import source_fingerprints

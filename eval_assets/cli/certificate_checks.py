@@ -134,7 +134,6 @@ def differences(
 def _compared(
     path: str, stated: object, recomputed: object
 ) -> Iterator[tuple[str, object, object]]:
-    """Yield every path at which two JSON values differ."""
     if isinstance(stated, dict) and isinstance(recomputed, dict):
         for name in sorted({*stated, *recomputed}):
             inner = f"{path}.{name}" if path else name

@@ -189,7 +189,6 @@ def parse_judge(text: str) -> Judge:
 
 
 def _evaluation(data: Path, pair: Sequence[Judge]) -> Evaluation:
-    """Return the folder's declarations with a pair of live judges."""
     if (data / FILE).exists():
         evaluation = read_evaluation(data)
     else:
@@ -425,7 +424,6 @@ def _entry(
 
 
 def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, object]:
-    """Return agreement over all queries and whether it reaches the target."""
     first = [or_nan(score) for row in rows for score in row.judge1_score]
     second = [or_nan(score) for row in rows for score in row.judge2_score]
     micro = pair_kappa(first, second).value

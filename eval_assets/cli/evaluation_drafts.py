@@ -283,7 +283,6 @@ def _copies(files: _Files, folder: Path) -> dict[str, Content]:
 def _ratings_or_texts(
     folder: Path, files: _Files, options: ReadOptions
 ) -> tuple[RatingTables | None, Rows]:
-    """Return the ratings in the files of a folder, or else the texts of responses in them."""
     of_run = [folder / name for name in (*files.labels, *files.scores)]
     try:
         return read_ratings([*of_run, *files.further], options, score_of=score_of_reply), []
@@ -488,7 +487,6 @@ def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
 
 
 def _declared(scale: Scale) -> object:
-    """Return a scale in its shortest form."""
     ends = {
         name: int(end) if float(end).is_integer() else end
         for name, end in (("min", scale.low), ("max", scale.high))

@@ -128,8 +128,6 @@ class StandIn(ThreadingHTTPServer):
 
 
 class _Connection(BaseHTTPRequestHandler):
-    """One connection, whose requests are answered one after the other."""
-
     server: StandIn
     protocol_version = "HTTP/1.1"
     # Head and body leave as one packet: apart, delayed acknowledgements cost 40 ms a reply.

@@ -60,7 +60,6 @@ def import_(source: tuple[Path, ...], data: Path, *, allow_loss: bool) -> int:
 
 
 def _print_account(export: Export, *, verb: str) -> None:
-    """Print stored and omitted parts of the export with reasons, and unused fields."""
     from eval_assets.wording import counted
 
     contents = [counted(len(export.responses), "response")]

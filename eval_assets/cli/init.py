@@ -60,7 +60,12 @@ def init(
     another tool's export, a folder is made: beside a single FILE, or as FOLDER; options say how
     they are read. A file that exists is never changed.
     """
-    from eval_assets.cli.evaluation_drafts import Draft, draft_of_files, draft_of_folder
+    from eval_assets.cli.evaluation_drafts import (
+        Draft,
+        draft_of_files,
+        draft_of_folder,
+        write_files,
+    )
     from eval_assets.wording import printable
 
     *files, last = paths
@@ -70,7 +75,11 @@ def init(
         draft = draft_of_files([*files, last] if last.is_file() else files, folder, options)
     elif not example:
         draft = draft_of_folder(folder, options)
-    draft = draft or Draft(_write_example(folder, example or "minimal"), [])
+    if draft is None:
+        name = example or "minimal"
+        packaged = resources.files("eval_assets.examples").joinpath(name)
+        content = dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name))
+        draft = Draft(write_files(folder, content), [])
     for line in (*draft.notes, *(f"wrote {file}" for file in draft.files)):
         click.echo(printable(line))
     click.echo()
@@ -79,13 +88,6 @@ def init(
     start = "Then run" if draft.tasks else "Now run"
     click.echo(f"{start}: {_EXAMPLES[example or 'minimal']} --data {quote(str(folder))}")
     return DONE
-
-
-def _write_example(folder: Path, name: str) -> list[Path]:
-    from eval_assets.cli.evaluation_drafts import write_files
-
-    packaged = resources.files("eval_assets.examples").joinpath(name)
-    return write_files(folder, dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name)))
 
 
 def _files(source: Traversable) -> Iterator[tuple[str, bytes]]:

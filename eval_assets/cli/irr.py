@@ -27,7 +27,7 @@ def irr(data: Path, database: str | None, *, as_json: bool) -> int:
     from eval_assets.cli.results import stored_irr, why_stale
     from eval_assets.figures import HumanFigures
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.shown.records import humans_table
+    from eval_assets.shown.blocks import humans_table
     from eval_assets.shown.terminal import wrapped
     from eval_assets.store.connection import connect
     from eval_assets.store.figures import read_figures

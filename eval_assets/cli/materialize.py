@@ -20,7 +20,7 @@ import dagster as dg
 import sqlalchemy as sa
 from filelock import FileLock
 
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.decision import GATES
 from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import all_assets, merged_definitions
 from eval_assets.assets.executors import executor_name, require_broker

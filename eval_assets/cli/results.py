@@ -26,6 +26,7 @@ from eval_assets.figures import (
 )
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.shown.blocks import JUDGES_AGAINST_HUMANS, figures_table, humans_table
 from eval_assets.shown.certificates import (
     certificates_notes,
     certificates_reasons,
@@ -34,7 +35,6 @@ from eval_assets.shown.certificates import (
 )
 from eval_assets.shown.gates import gates_notes, gates_table, why_closed
 from eval_assets.shown.irr_json import irr_result
-from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, figures_table, humans_table
 from eval_assets.shown.stored import wordings_table
 from eval_assets.shown.terminal import screen_lines, wrapped
 from eval_assets.store.connection import connect

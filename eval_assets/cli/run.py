@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from eval_assets.assets.resources import EvaluationFolder
-
 
 def _statuses(_: click.Context, __: click.Parameter, value: str) -> str:
     """Return statuses of replies without a score, separated by commas alone."""
@@ -94,13 +92,17 @@ def run(  # noqa: PLR0913 - one parameter per option
     from eval_assets.assets.judging import ASK_AGAIN_TAG
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
+    from eval_assets.store.ledger.histories import accept_prompt
 
     tags = {ASK_AGAIN_TAG: ask_again} if ask_again else {}
     codes = set()
     for folder in EvaluationFolder.all_in(data, database=database):
         try:
             if new_prompt:
-                _accept_new_prompt(folder)
+                evaluation = folder.evaluation()
+                with folder.ledger(evaluation) as ledger:
+                    columns = evaluation.labelling.show
+                    accept_prompt(ledger, columns, evaluation.rubric, at=datetime.now(tz=UTC))
             code = materialize(
                 folder, select=select, verbose=verbose, output=output or "text", tags=tags
             )
@@ -113,16 +115,6 @@ def run(  # noqa: PLR0913 - one parameter per option
     if len(names) > 1 and FAILED not in codes and output is None:
         _print_judges_over(data, names, database)
     return next(code for code in (FAILED, MISUSED, GATE_CLOSED, DONE) if code in codes)
-
-
-def _accept_new_prompt(folder: EvaluationFolder) -> None:
-    """Let the judges' prompt show what raters are shown, from this run on."""
-    from eval_assets.store.ledger.histories import accept_prompt
-
-    evaluation = folder.evaluation()
-    with folder.ledger(evaluation) as ledger:
-        columns = evaluation.labelling.show
-        accept_prompt(ledger, columns, evaluation.rubric, at=datetime.now(tz=UTC))
 
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:

@@ -211,7 +211,6 @@ def _results_of(folder: Path, database: str | None) -> Results:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; warn if others can reach it."""
     try:
         listening = socket.create_server((host, port))
     except OSError as error:

@@ -343,7 +343,8 @@ class AdjudicationLoop:
                     return self._leave(case, key)
                 value = _value(case, key)
             self._queue.rate(case, value, at=now())
-            case = self._again(case)
+            unit = case.disagreement.unit
+            case = next(of for of in self._queue.cases() if of.disagreement.unit == unit)
         _show_ratings(case)
         click.echo("  A value settles it  X Leave out as ambiguous  D Note on the discussion")
         click.echo("  ".join(["", *_ADJUDICATION_KEYS, *_DISPLAY_KEYS]))
@@ -373,10 +374,6 @@ class AdjudicationLoop:
     def _leave(self, case: Case, key: str) -> bool:
         self._passed.add(case.disagreement.unit)
         return key == "l"
-
-    def _again(self, case: Case) -> Case:
-        unit = case.disagreement.unit
-        return next(item for item in self._queue.cases() if item.disagreement.unit == unit)
 
 
 def _value(case: Case, key: str) -> float | None:

@@ -298,7 +298,6 @@ class Evaluation:
 
 
 def _repeated(section: str, ids: Sequence[str]) -> Iterator[Fault]:
-    """Yield a fault for each id that an earlier entry of the section has."""
     for index, name in enumerate(ids):
         if name in ids[:index]:
             message = f'the id "{name}" is repeated'

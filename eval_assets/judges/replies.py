@@ -486,7 +486,6 @@ class _Grammar:
         )
 
     def _json_score(self, value: object) -> str | None:
-        """Return the text of a JSON value that is a score; None if it is none."""
         match value:
             case bool():
                 return str(int(value)) if self._scale.is_binary else None

@@ -179,7 +179,6 @@ def _remembered(
 def _counted(
     versions: NDArray[np.int64], question: RubricQuestion, wordings: Sequence[RubricWording]
 ) -> tuple[NDArray[np.bool_], str]:
-    """Return which labels count, and a note on the others."""
     number = {wording.fingerprint: wording.version for wording in wordings}
     current = number[guideline_hash(question)]
     is_same = np.isin(versions, [current, *question.equivalent_versions])

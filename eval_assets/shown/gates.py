@@ -3,12 +3,10 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.decision import GATES, GateOutcome, GateVerdict, tunable_questions
 from eval_assets.bands import FEWEST_GROUPS
 from eval_assets.catalogue import Statistic
-from eval_assets.shown.blocks import Cell, Column, Table, text_cell, verdict_cell
-from eval_assets.shown.records import ALL_QUESTIONS
+from eval_assets.shown.blocks import ALL_QUESTIONS, Cell, Column, Table, text_cell, verdict_cell
 from eval_assets.verdicts import GateResult, Verdict
 from eval_assets.wording import (
     count_text,

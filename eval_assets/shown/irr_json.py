@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
-from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
+from eval_assets.agreement.gates.decision import GATES, HUMAN_GATES, GateOutcome, GateVerdict
 from eval_assets.agreement.humans import Finding
 from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label
@@ -183,7 +182,6 @@ def _structure(humans: HumanRatings) -> dict[str, Any]:
 
 
 def _why_insufficient(structure: dict[str, Any]) -> str | None:
-    """Return why agreement cannot be measured; None if it can."""
     n_shared = sum(count for n, count in structure["trace_coverage"].items() if int(n) >= _FEWEST)
     if structure["num_raters"] < _FEWEST:
         return f"{structure['num_raters']} rater(s); at least 2 are needed"

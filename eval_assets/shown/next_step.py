@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from shlex import join
 
-from eval_assets.agreement.assessment import Assessment
+from eval_assets.agreement.comparing import Assessment
 from eval_assets.agreement.diagnosis import DeviatingRater, MixedValues, SeverityGap
-from eval_assets.agreement.gates.decision import GateOutcome
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.decision import GATES, GateOutcome
 from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding, depends_on_the_gap
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.config.evaluation import Evaluation
@@ -294,7 +293,6 @@ _ORDER = (
 
 
 def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int], str]) -> NextStep:
-    """Return the step for labels that can be trusted: about the judge that is nearest to use."""
     judges = sorted(_all(assessment), key=_nearness)
     if not judges:
         n = max(of.n_units for of in assessment.labels)

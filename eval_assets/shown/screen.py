@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eval_assets.agreement.assessment import Assessment
+from eval_assets.agreement.comparing import Assessment
 from eval_assets.agreement.judge_comparison import HeldOutTest, JudgeComparison, JudgeFinding
 from eval_assets.agreement.label_agreement import WideDisagreement
 from eval_assets.config.rubric import RubricQuestion

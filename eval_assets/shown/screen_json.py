@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from eval_assets.agreement.assessment import Assessment
+from eval_assets.agreement.comparing import Assessment
 from eval_assets.agreement.judge_comparison import JudgeComparison, Repeatability, TwoClasses
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.shown.blocks import Table, Texts, tables_of
@@ -198,7 +198,6 @@ def _repeatability(repeats: Repeatability | None) -> Json:
 
 
 def _figure(interval: Interval | None, **further: float) -> Mapping[str, object] | None:
-    """Return a figure with its interval; None if it does not apply."""
     if interval is None:
         return None
     return {

@@ -409,7 +409,6 @@ def _groups(comparison: JudgeComparison, n: int, words: Words) -> str:
 
 
 def _figures(comparison: JudgeComparison) -> str:
-    """Return the judge's agreement with people beside theirs with each other."""
     if comparison.compared is None:
         return ""
     people, judge = comparison.compared.people.value, comparison.compared.judge.value

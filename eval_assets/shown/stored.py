@@ -234,7 +234,6 @@ def _judges_together(source: StoredFigures) -> Section | None:
 
 
 def _without(source: StoredFigures) -> tuple[Table, ...]:
-    """Return alpha without each judge; nothing if there are only two."""
     rows = [of for of in source.leave_one_judge_out if of.scope is Scope.OVERALL]
     if all(math.isnan(of.alpha_without) for of in rows):
         return ()
@@ -384,7 +383,6 @@ def _results_by_system(source: StoredFigures, untrusted: Collection[str]) -> Sec
 
 
 def _results_by_prompt(source: StoredFigures) -> Section | None:
-    """Return the judges' mean score by prompt and model, marked where they do not agree."""
     cells: dict[str, dict[str, StoredRow]] = defaultdict(dict)
     prompts: dict[str, str] = {}
     for row in source.rows("results"):

@@ -241,7 +241,6 @@ def _judge_rows(screen: Screen) -> Iterator[str]:
 
 
 def _key(screen: Screen) -> str:
-    """Return what the minimum and the short words of a table are."""
     minimum = limit_text(screen.assessment.labels[0].minimums["alpha"])
     keys = "; ".join(
         f"{verdict.short_word} = {text}"

@@ -271,7 +271,6 @@ def _interval(
 
 
 def _group_index(estimates: Sequence[_Estimate]) -> Integers:
-    """Return a number for the group of each unit of all estimates."""
     named = [estimate.groups for estimate in estimates if estimate.groups is not None]
     every_unit = np.ones(sum(len(estimate.influence) for estimate in estimates), np.bool_)
     return group_index(np.concatenate(named) if named else None, every_unit)[0]

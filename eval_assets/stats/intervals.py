@@ -162,7 +162,6 @@ def less(one: Interval, two: Interval, products: Floats) -> Interval:
 def _measured(
     ratings: Ratings | RatingPatterns, coefficient: Coefficient, groups: Column | None
 ) -> tuple[Measure, Units]:
-    """Return the coefficient of ratings, and their units."""
     if not isinstance(ratings, RatingPatterns):
         measure, kind = coefficient.by_row(ratings)
         codes = group_codes(groups, n_units=len(kind))

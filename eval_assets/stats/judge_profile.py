@@ -293,7 +293,6 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
 
 
 def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[str, Measure]:
-    """Return the figures with a separate interval."""
     n_units, ones = kinds.units.n_units.astype(np.float64), np.ones(len(kinds.judge))
     near = kappa = weighted = inapplicable(n_kinds=len(n_units))
     if scale.values is not None:

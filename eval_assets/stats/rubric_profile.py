@@ -303,7 +303,6 @@ def _alpha(parts: Sequence[_QuestionUnits]) -> Figure:
 
 
 def _pooled_alpha(sums: Floats) -> Floats:
-    """Return interval alpha of the units of all questions pooled."""
     pooled = sums.sum(axis=1)
     return 1 - defined_ratio(pooled[:, _APART], _by_chance(pooled))
 

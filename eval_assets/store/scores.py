@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from duckdb import DuckDBPyConnection as Connection
 
-    from eval_assets.agreement.assessment import Assessment
+    from eval_assets.agreement.comparing import Assessment
     from eval_assets.config.evaluation import Evaluation
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from duckdb import DuckDBPyConnection as Connection
 from numpy.typing import NDArray
 
-from eval_assets.agreement.gates.declarations import HUMAN_GATES
+from eval_assets.agreement.gates.decision import HUMAN_GATES
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion

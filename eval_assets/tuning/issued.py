@@ -62,7 +62,6 @@ class CurrentEvidence:
     def _doubts(
         self, scores: VersionScores, evaluation: HeldOutEvaluation, judge_id: str
     ) -> Floats:
-        """Return the doubts that decide the part of the responses that a judge scores."""
         units = scores.units[evaluation.question_id]
         judges = [
             scores.judge(version, {})

@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.decision import GATES
 from eval_assets.assets.evaluation_definitions import project_definitions
 from tests.e2e.conftest import AGREEING, Evaluated, clean_environment
 

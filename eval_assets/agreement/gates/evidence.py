@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import TypedDict
 
 from eval_assets.agreement.gates.decision import (
+    GATES,
+    GateDeclaration,
     GateEvidence,
     GateFigure,
     GateOutcome,
     Unusable,
-    evaluate_gates,
-)
-from eval_assets.agreement.gates.declarations import (
-    GATES,
-    GateDeclaration,
     applicable_gates,
+    evaluate_gates,
 )
 from eval_assets.bands import MOSTLY_EQUAL, REPEATED, SKEWED_SHARE, UNSTABLE
 from eval_assets.catalogue import A_HH, ALPHA, GWET_AC, KAPPA

@@ -157,7 +157,6 @@ def _fitting(model: str, entries: Mapping[str, Entry]) -> Entry | None:
 
 
 def _bare(model: str) -> str:
-    """Return the name of the model without its organisation."""
     return model.rsplit("/", 1)[-1].lower()
 
 

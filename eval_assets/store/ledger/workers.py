@@ -410,7 +410,6 @@ class Worker:
         return locks
 
     def _await_slots(self) -> None:
-        """Take the slots, as soon as nobody else holds them."""
         patience = math.inf if self._is_waiting else _PATIENCE_SECONDS
         deadline, is_told = time.monotonic() + patience, False
         while not self._patiently(self._has_taken):
@@ -448,7 +447,6 @@ class Worker:
         return not may_return
 
     def _holders(self) -> Sequence[sa.Row[Any]]:
-        """Return the workers that signed for one of the slots, the latest first."""
         of_slots = sa.select(slots.c.worker).where(slots.c.number.in_(self._numbers))
         signed = sa.select(workers).where(workers.c.worker.in_(of_slots))
         with self._ledger.transaction() as connection:

@@ -7,16 +7,14 @@ from typing import Literal
 import pytest
 
 from eval_assets.agreement.gates.decision import (
+    GATES,
     GateEvidence,
     GateFigure,
     GateOutcome,
     Unusable,
+    applicable_gates,
     evaluate_gates,
     tunable_questions,
-)
-from eval_assets.agreement.gates.declarations import (
-    GATES,
-    applicable_gates,
 )
 from eval_assets.config.evaluation import Gate, GateName, Severity, default_gates
 from eval_assets.verdicts import Verdict

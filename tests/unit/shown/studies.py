@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
-from eval_assets.agreement.comparing import JudgeScores
+from eval_assets.agreement.comparing import Assessment, JudgeScores, QuestionRatings, assess
 from eval_assets.agreement.judge_comparison import MARGIN
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Gate, GateName, default_gates

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eval_assets.agreement.assessment import QuestionRatings
+from eval_assets.agreement.comparing import QuestionRatings
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.evidence import gate_outcomes, measures_version
 from eval_assets.agreement.humans import measure_humans

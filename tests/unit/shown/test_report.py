@@ -9,17 +9,24 @@ from itertools import compress
 import pytest
 
 from eval_assets.assets.metadata import table_as_metadata
-from eval_assets.shown.blocks import Cell, Column, Plot, Section, Table, Texts, tables_of, text_cell
+from eval_assets.shown.blocks import (
+    JUDGES,
+    JUDGES_AGAINST_HUMANS,
+    Cell,
+    Column,
+    Plot,
+    Section,
+    Table,
+    Texts,
+    figures_table,
+    humans_table,
+    tables_of,
+    text_cell,
+)
 from eval_assets.shown.certificates import certificates_table
 from eval_assets.shown.gates import gates_table, plan_table
 from eval_assets.shown.html import report_page, table_html
 from eval_assets.shown.markdown import escape_markdown, report_markdown, table_markdown
-from eval_assets.shown.records import (
-    JUDGES,
-    JUDGES_AGAINST_HUMANS,
-    figures_table,
-    humans_table,
-)
 from eval_assets.shown.report import Report
 from eval_assets.shown.screen_json import report_document, table_rows
 from eval_assets.shown.terminal import WIDTH, screen_lines, table_lines

@@ -3,8 +3,7 @@
 import math
 from dataclasses import replace
 
-from eval_assets.shown.blocks import Column, Table, text_cell, text_table
-from eval_assets.shown.records import humans_table
+from eval_assets.shown.blocks import Column, Table, humans_table, text_cell, text_table
 from eval_assets.shown.terminal import WIDTH, table_lines
 from tests.unit.cases import QUESTIONS, Case, Measured
 

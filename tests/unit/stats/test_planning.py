@@ -7,7 +7,7 @@ from eval_assets.stats import (
     RatingPatterns,
     coefficient_interval,
 )
-from eval_assets.stats.planning import doubles_to_tell, units_after_revision
+from eval_assets.stats.resampling import doubles_to_tell, units_after_revision
 
 LIMIT = 0.667
 
