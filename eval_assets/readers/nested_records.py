@@ -90,7 +90,8 @@ def tables_of_records(
         row[_LINE] = line
     tables = list(_tables(rows, {}, 0, (), file))
     _name_positions(tables)
-    return [with_lists_unfolded(with_choices(table)) for table in tables if len(table)]
+    chosen = (with_choices(table) for table in tables if len(table))
+    return [of for table in chosen for of in with_lists_unfolded(table)]
 
 
 def _name_positions(tables: Sequence[CodedTable]) -> None:
@@ -496,18 +497,20 @@ def _chosen(
 # Cells of text that hold lists.
 
 
-def with_lists_unfolded(table: CodedTable) -> CodedTable:
+def with_lists_unfolded(table: CodedTable) -> list[CodedTable]:
     """Return the table with a row for each part of the lists that cells hold as text.
+
+    Lists of several lengths, as of people and of judges, make a table each.
 
     Texts of several columns that split into as many parts in every row are lists, too, and so are
     numbered columns of raters beside those of their ratings.
     """
-    lists = {
+    lists = _split_alike(table) | {
         column.name: parts for column in table.columns if (parts := _lists_in(column)) is not None
-    } or _split_alike(table)
+    }
     numbered = {} if lists else _numbered_raters(table)
     if not (lists or numbered):
-        return table
+        return [table]
     of_lists = {column.name for columns in numbered.values() for column in columns}
     level = max(column.level for column in table.columns)
     rows: list[Row] = []
@@ -532,14 +535,23 @@ def with_lists_unfolded(table: CodedTable) -> CodedTable:
         of.may_be(Role.RATING) or of.who in (Who.HUMAN, Who.JUDGE) or is_first_name(of.name)
         for of in parts
     ):
-        return table  # the lists are a log, and ratings of people stand beside them
-    return replace(
-        with_choices(longest),
-        sheet=table.sheet,
-        document=table.document,
-        bad_rows=table.bad_rows,
-        notes=table.notes,
-    )
+        return [table]  # the lists are a log, and ratings of people stand beside them
+    further = [of for of in unfolded if of is not longest and _has_ratings_below(of, level)]
+    document = table.file if further else table.document
+    return [
+        replace(
+            with_choices(of),
+            sheet=of.sheet if further else table.sheet,
+            document=document,
+            bad_rows=table.bad_rows,
+            notes=table.notes,
+        )
+        for of in (longest, *further)
+    ]
+
+
+def _has_ratings_below(table: CodedTable, level: int) -> bool:
+    return any(column.level > level and column.can_rate for column in table.columns)
 
 
 _NUMBERED = re.compile(r"(.*?)(\d+)(\D*)")
@@ -595,12 +607,17 @@ _PAIRS = re.compile(rf"{_PAIR}([;,|]{_PAIR})+")
 
 def is_nested(text: str) -> bool:
     """Return whether a text looks like a list, an object, or pairs of names and values."""
-    return text[:1] in "[{(" or '"=>"' in text or _PAIRS.fullmatch(text) is not None
+    return (
+        text.startswith(("[", "{", "(", "array(["))
+        or '"=>"' in text
+        or _PAIRS.fullmatch(text) is not None
+    )
 
 
 def _parsed(text: str) -> list[Any] | dict[str, Any] | None:
     if '"=>"' in text:  # within a note, as Rayyan writes decisions
         return dict(re.findall(r'"([^"]+)"=>"([^"]+)"', text))
+    text = re.sub(r"^array\((\[.*?\]).*", r"\1", text)
     if text[:1] not in "[{(":
         pairs = re.split("[;,|]", text) if _PAIRS.fullmatch(text) else ()
         return {
@@ -624,7 +641,7 @@ def _split_alike(table: CodedTable) -> dict[str, list[list[str]]]:
         start = column.values[:80]
         for separator in (*"|;,", *_OF_NUMBERS):
             is_split = sum(separator in value for value in start) > 0.6 * len(start) > 0
-            is_named = separator not in _OF_NUMBERS or may_be(column.name, Role.RATING)
+            is_named = separator not in _OF_NUMBERS or _names_ratings(column.name)
             if column.name in split or not (is_split and is_named):
                 continue
             parts = [[part.strip() for part in v.split(separator)] for v in column.values]
@@ -649,9 +666,13 @@ def _split_alike(table: CodedTable) -> dict[str, list[list[str]]]:
         if lengths[name].max() > 1
         and (
             any(other != name and (lengths[other] == lengths[name]).all() for other in lengths)
-            or (may_be(name, Role.RATING) and _are_ratings(parts))
+            or (_names_ratings(name) and _are_ratings(parts))
         )
     }
+
+
+def _names_ratings(header: str) -> bool:
+    return may_be(header, Role.RATING) or who(header) is Who.HUMAN
 
 
 def _are_ratings(lists: Sequence[Sequence[str]]) -> bool:

@@ -79,12 +79,7 @@ def tables_of(content: FileContent) -> list[CodedTable]:
     if content.document is None:
         several = len(content.tables) > 1
         tables = [
-            replace(
-                of
-                if of.document
-                else with_lists_unfolded(with_choices(_without_summary_rows(_filled_down(of)))),
-                sheet=sheet * several,
-            )
+            replace(of, sheet=sheet if several or not of.document else of.sheet)
             for sheet, table in content.tables
             for of in _tables_of_rows(table)
         ]
@@ -122,7 +117,8 @@ def _tables_of_rows(table: FileTable) -> list[CodedTable]:
         for value in cells.values[:50]
     )
     if not is_nested:
-        return [CodedTable.of(table)]
+        whole = _without_summary_rows(_filled_down(CodedTable.of(table)))
+        return with_lists_unfolded(with_choices(whole))
     rows = zip(*table.columns.values(), strict=True)
     records = [dict(zip(table.columns, row, strict=True)) for row in rows]
     return tables_of_records(records, table.lines, file=table.file)

@@ -586,3 +586,19 @@ def test_agents_and_countries_are_no_raters_beside_human_and_judge(
     tables = read(tmp_path, "r.csv", sheet(f"id,human,judge,{header}", ANNA, JUDGE, cells))
 
     assert tables.columns["rater"] == ("human",)
+
+
+@pytest.mark.parametrize("form", ["[{}, {}, {}]", "{};{};{}", "{}|{}|{}", "array([{}, {}, {}])"])
+@pytest.mark.parametrize("scores", ["[{}, {}]", "{}"])
+def test_lists_of_people_in_cells_stand_beside_those_of_a_judge(
+    form: str, scores: str, tmp_path: Path
+) -> None:
+    people = [form.format(*of) for of in zip(ANNA, BEN, SECOND, strict=True)]
+    judge = [scores.format(*of) for of in zip(JUDGE, SECOND, strict=True)]
+    rows = zip(IDS, people, judge, strict=True)
+    lines = [("id", "human", "gpt-4o"), *rows]
+
+    tables = read(tmp_path, "r.tsv", "".join("\t".join(map(str, of)) + "\n" for of in lines))
+
+    assert len(tables.ratings) == 3 * N
+    assert len(tables.scores) == N * scores.count("{}")
