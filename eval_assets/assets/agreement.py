@@ -9,8 +9,9 @@ from functools import partial
 
 import pandas as pd
 
+from eval_assets.agreement.drift import measure_repeatability
 from eval_assets.agreement.gates.decision import GATES
-from eval_assets.agreement.humans import measure_humans, measure_repeatability
+from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judge_bias import measure_bias, measure_corrected_rates
 from eval_assets.agreement.judges import (
     measure_judges,
@@ -18,7 +19,8 @@ from eval_assets.agreement.judges import (
     measure_leave_one_judge_out,
 )
 from eval_assets.agreement.pairs import measure_pairs
-from eval_assets.agreement.slices import measure_rewordings, measure_slices
+from eval_assets.agreement.rounds import measure_rewordings
+from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels, human_labels, label_disagreements
 from eval_assets.assets.metadata import (

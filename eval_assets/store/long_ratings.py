@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection as Connection
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.agreement.slices import RewordedRatings
+from eval_assets.agreement.rounds import RewordedRatings
 from eval_assets.config.evaluation import Evaluation
 
 _UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,

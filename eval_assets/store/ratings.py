@@ -8,7 +8,7 @@ import numpy as np
 
 from eval_assets.agreement.gates.evidence import measures_version
 from eval_assets.agreement.ratings import HumanRatings, JudgedUnits, JudgeRatings, LongRatings
-from eval_assets.agreement.slices import first_ratings, first_round_decides
+from eval_assets.agreement.rounds import first_ratings, first_round_decides
 from eval_assets.config.judges import judge_set_fingerprint
 from eval_assets.errors import StoreError
 from eval_assets.store.data_versions import rating_versions

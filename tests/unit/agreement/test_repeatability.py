@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement.humans import measure_repeatability
+from eval_assets.agreement.drift import measure_repeatability
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import Level, Scale

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.agreement.slices import (
+from eval_assets.agreement.rounds import (
     RewordedRatings,
     first_ratings,
     first_round_decides,
