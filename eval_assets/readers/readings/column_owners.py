@@ -65,10 +65,12 @@ class ColumnOwners:
         self._give_judge(self.models)
         self._give_judge([of for of in candidates if _is_threshold(of, self.columns)])
         if not any(self.who_is(column) is Who.JUDGE for column in candidates):
-            # The only score without a rater, beside a column with a model, is that model's.
+            # The only score without a rater is a judge's beside its model, or beside runs.
             scores = [c for c in candidates if not self.is_person(c) and c.may_be(Role.RATING)]
-            is_of_model = len(self.models_of_all) == len(scores) == 1
-            self._give_judge(scores if is_of_model else beside_humans(candidates))
+            runs = (of for of in self.columns if of.may_be(Role.RUN))
+            has_runs = any(1 < of.n_distinct <= of.n_cells / 2 for of in runs)
+            is_of_judge = len(scores) == 1 and (len(self.models_of_all) == 1 or has_runs)
+            self._give_judge(scores if is_of_judge else beside_humans(candidates))
         self.person = self._person_of_all()
         for column in candidates if self.person else ():
             if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it

@@ -67,6 +67,7 @@ _MOST_COPIES = 0.03
 
 _FEW_ROWS = 12
 _MOST_KEY_COLUMNS = 9
+_MOST_RUNS = 50
 _MOST_SUMMED = 20
 _FEWEST_ASKED = 3
 """Columns of ratings from which on a row of each rater is a form that was filled in."""
@@ -173,15 +174,25 @@ class _RatingRows:
             for column in self.columns
             if column is not self.rater
             and (
-                (column.may_be(Role.RUN) and (column.is_whole or self._numbers_some(column)))
+                (column.may_be(Role.RUN) and column.is_whole)
                 or (column.origin is Origin.POSITION and self._holds_judges())
+                or self._numbers_scores(column)
             )
         ]
 
-    def _numbers_some(self, column: CodedColumn) -> bool:
-        """Return whether texts end with numbers in some rows only, as run 1 where judges rated."""
-        is_blank = bool((~column.has_cell & self.is_rated).any())
-        return is_blank and all(value[-1:].isdigit() for value in column.values)
+    def _numbers_scores(self, column: CodedColumn) -> bool:
+        """Return whether values end with numbers that differ only where judges rated, as run 1."""
+        are_numbered = all(value[-1:].isdigit() for value in column.values[:_MOST_RUNS])
+        is_flat = column.kind is Kind.NUMBER and not self.level
+        may_be_run = column.may_be(Role.RUN) or (is_flat and not column.origin)
+        if not (are_numbered and may_be_run) or len(column.values) > _MOST_RUNS:
+            return False
+        names = [who(name) is Who.JUDGE for name in self.rater.values]
+        is_judge = np.append(names, False)[self.rater.codes]
+        n_values = [
+            n_distinct(column.codes[self.is_rated & rows]) for rows in (is_judge, ~is_judge)
+        ]
+        return n_values[0] > n_values[1] == 1
 
     @cached_property
     def round(self) -> CodedColumn | None:

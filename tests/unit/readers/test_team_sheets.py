@@ -602,3 +602,27 @@ def test_lists_of_people_in_cells_stand_beside_those_of_a_judge(
 
     assert len(tables.ratings) == 3 * N
     assert len(tables.scores) == N * scores.count("{}")
+
+
+def test_numbers_that_differ_only_where_a_judge_scored_are_runs(tmp_path: Path) -> None:
+    rows = [
+        [i, *of]
+        for i, a, j, s in zip(IDS, ANNA, JUDGE, SECOND, strict=True)
+        for of in (("anna", 1, a), ("gpt-4o", 1, j), ("gpt-4o", 2, s))
+    ]
+    lines = [("id", "rater", "sample", "score"), *rows]
+
+    tables = read(tmp_path, "r.csv", "".join(",".join(map(str, of)) + "\n" for of in lines))
+
+    assert tables.columns["item"] == ("id",)
+    assert {*tables.scores["run"]} == {"1", "2"}
+
+
+def test_only_score_beside_runs_is_a_judges(tmp_path: Path) -> None:
+    rows = [of for i, j, s in zip(IDS, JUDGE, SECOND, strict=True) for of in ((i, 0, j), (i, 1, s))]
+    lines = [("id", "run", "score"), *rows]
+
+    tables = read(tmp_path, "r.csv", "".join(",".join(map(str, of)) + "\n" for of in lines))
+
+    assert (len(tables.ratings), len(tables.scores)) == (0, 2 * N)
+    assert {*tables.scores["run"]} == {"0", "1"}
