@@ -12,9 +12,10 @@ from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.live_model import live_models
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.generating import GenerationSummary, generate_responses, unknown_numbers
+from eval_assets.judges.generating import GenerationSummary, generate_responses
 from eval_assets.shown.markdown import report_markdown
 from eval_assets.shown.report import Report
+from eval_assets.shown.summary_numbers import unknown_numbers
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.workers import Worker
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from eval_assets.config.judges import Judge
+from eval_assets.judges.calling.budget import Budget, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.ledger_writer import attempt_row
-from eval_assets.judges.calling.progress import Budget, UnitKey
 from eval_assets.judges.calling.requests import BatchUndecided, ModelRequest, RequestFailed
 from eval_assets.judges.judging_plan import IN_BATCH, JudgingPlan, PendingRating, Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate

@@ -1,11 +1,9 @@
-"""Generation of responses, turn by turn, and of summaries whose numbers are checked."""
+"""Generation of responses by the models under test, turn by turn."""
 
 import itertools
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.client import ModelClient
@@ -162,36 +160,3 @@ async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) ->
                 thread.outcomes.append(reply)
                 open_threads += [] if thread.has_ended else [thread]
     return n_stored
-
-
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
-_WORDS = {
-    word: float(value + 2)
-    for value, word in enumerate(
-        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    )
-}
-_NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
-
-
-def unknown_numbers(summary: str, figures: str, evaluation: Evaluation) -> tuple[str, ...]:
-    """Return the numbers of a summary that are not among the figures that it is about.
-
-    Digits count, and number words from two to twelve; digits within names of judges, models and
-    questions do not.
-    """
-    known_values = {value for _, value in _numbers(figures, evaluation)}
-    written = _numbers(summary, evaluation)
-    return tuple(dict.fromkeys(text for text, value in written if value not in known_values))
-
-
-def _numbers(words: str, evaluation: Evaluation) -> Iterator[tuple[str, float]]:
-    judges = evaluation.judges
-    names = {question.id for question in evaluation.rubric} | {judge.id for judge in judges}
-    names |= {evaluation.name, *(judge.model for judge in judges if judge.model)}
-    for name in sorted(names, key=len, reverse=True):
-        words = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", words)
-    for written in _NUMBER.findall(words):
-        yield written, float(written.replace(",", ""))
-    for written in _NUMBER_WORD.findall(words):
-        yield written, _WORDS[written.lower()]

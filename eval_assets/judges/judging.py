@@ -11,14 +11,9 @@ from typing import Literal, assert_never
 from eval_assets.agreement.pairs import MIDDLE, pair_kappa
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.judges.batching import plan_after_batches, submit_pending
+from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey
 from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.calling.progress import (
-    Budget,
-    JointReservations,
-    RunSummary,
-    UnitKey,
-    report_estimates,
-)
+from eval_assets.judges.calling.progress import RunSummary, report_estimates
 from eval_assets.judges.calling.session import RequestOptions, open_budget, open_clients, run_tasks
 from eval_assets.judges.judging_plan import JudgingPlan, Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate

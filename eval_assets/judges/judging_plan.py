@@ -6,8 +6,9 @@ from functools import partial
 
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.judges.calling.budget import JointReservations, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
-from eval_assets.judges.calling.progress import Estimate, JointReservations, UnitKey
+from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import ModelRequest, Outcome
 from eval_assets.judges.calling.session import Task
 from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema

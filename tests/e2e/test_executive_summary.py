@@ -9,8 +9,8 @@ import pytest
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation, ExecutiveSummary
-from eval_assets.judges.generating import unknown_numbers
 from eval_assets.shown.markdown import report_markdown
+from eval_assets.shown.summary_numbers import unknown_numbers
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider, running

@@ -13,10 +13,11 @@ from typing import Any, Generic
 import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
+from eval_assets.judges.calling.budget import Budget, Reservation
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
 from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter, loop_time
 from eval_assets.judges.calling.live_model import Declared, FeatureMemory, LiveModel
-from eval_assets.judges.calling.progress import Budget, Estimate, ModelSummary, Reservation
+from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome, RequestFailed
 from eval_assets.judges.clients import Connections
 from eval_assets.judges.credentials import api_key_name

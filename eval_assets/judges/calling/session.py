@@ -16,11 +16,12 @@ from typing import Any, cast
 import numpy as np
 
 from eval_assets.errors import InputError, InputProblem
+from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import AnyModelClient, ModelClient, RetryPolicy, Shared
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter, SharedRates
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
-from eval_assets.judges.calling.progress import Budget, Progress, Report, log_report
+from eval_assets.judges.calling.progress import Progress, Report, log_report
 from eval_assets.judges.clients import Connections, connect
 from eval_assets.judges.credentials import secrets_in
 from eval_assets.ledger import EndpointMemory, Ledger, RateLimits, Status

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from eval_assets.judges.calling.progress import Budget, JointReservations, Reservation
+from eval_assets.judges.calling.budget import Budget, JointReservations, Reservation
 from eval_assets.judges.calling.session import RequestOptions, open_budget
 from tests.unit.judges.conftest import MemoryLedger
 
