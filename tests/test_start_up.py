@@ -60,6 +60,16 @@ def test_command_on_stored_figures_loads_no_pandas(name: str, tmp_path: Path) ->
     assert loaded & {"anthropic", "dagster", "jinja2", "openai", "pandas", "sqlalchemy"} == set()
 
 
+def test_check_of_a_file_loads_nothing_that_runs_or_tunes_judges(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text("ticket,anna,ben\n" + "".join(f"T{n},{n % 5},{n % 4}\n" for n in range(20)))
+
+    [(code, loaded)] = loaded_by(("check", str(file)))
+
+    assert code in {0, 2, 3}
+    assert loaded & {"anthropic", "dagster", "openai", "pydantic", "sqlalchemy", "yaml"} == set()
+
+
 @pytest.mark.slow
 def test_ledger_in_sqlite_loads_no_other_database(tmp_path: Path) -> None:
     sample = Path(__file__).parents[1] / "data" / "sample"

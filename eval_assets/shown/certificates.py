@@ -3,12 +3,14 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eval_assets.shown.blocks import Cell, Column, Table, text_cell, verdict_cell
-from eval_assets.tuning.power import Plan
 from eval_assets.verdicts import Verdict, state_of_test
 from eval_assets.wording import count_text, figure_text, listed, or_nan, percent_text, planned
+
+if TYPE_CHECKING:  # a screen needs none of what tunes judges
+    from eval_assets.tuning.power import Plan
 
 StoredRow = Mapping[str, Any]
 
@@ -110,7 +112,7 @@ def test_table(rows: Sequence[StoredRow]) -> Table:
     return Table("What the test says", tuple(columns), tuple(cells))
 
 
-def labels_sentence(plan: Plan) -> str:
+def labels_sentence(plan: "Plan") -> str:
     """Return the number of responses and labels that find a judge fit in four of five tries.
 
     Empty if that is undefined.
@@ -127,7 +129,7 @@ def labels_sentence(plan: Plan) -> str:
     return f"{words}, this one at its gap on train and dev {at_gap}"
 
 
-def _responses_and_labels(n_groups: int, plan: Plan) -> str:
+def _responses_and_labels(n_groups: int, plan: "Plan") -> str:
     """Return the rated responses and labels that so many groups in the test come with."""
     n_responses = planned(math.ceil(n_groups * plan.responses_per_group))
     n_labels = planned(math.ceil(n_groups * plan.labels_per_group))
