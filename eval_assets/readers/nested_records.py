@@ -56,6 +56,7 @@ _WIDEST_LIST = 10
 _OF_NUMBERS, _FEWEST_OF_NUMBERS = "/\n -", 3
 """Separators of ratings alone, and of how many at least."""
 
+_JUDGES = re.compile(r"(judge|rater|grader|evaluator|llm|model)s(_|$)|_(id|name|model)s?$")
 _LIST_OF_NUMPY = re.compile(r"\[\s*([-\d.\s]+)\]")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _OF_ONE_VALUE = ("value", _POSITION, "id", "label", "text", "key")
@@ -194,7 +195,20 @@ def _tables(
     deeper = {path: levels.get(path, level) for path in fields}
     for members in _parallel_lists(rows, lists):
         parts = [part for row in rows for part in _parts(row, members, fields)]
-        yield from _tables(parts, deeper, level + 1, members[0], file)
+        below = _tables(parts, deeper, level + 1, members[0], file)
+        name, is_run = members[0][-1], (*members[0], "run") in (parts or [{}])[0]
+        is_named = members == [_RUNS] or names_model(name) or may_be(name, Role.RUN)
+        if is_run and not is_named and _are_of_one_judge(members):
+            note = f"lists of {name} read as runs of one judge; if several judges gave"
+            note += " them, write their names beside the scores"
+            below = (replace(of, notes=(*of.notes, note)) for of in below)
+        yield from below
+
+
+def _are_of_one_judge(members: Sequence[Path]) -> bool:
+    """Return whether lists are called like what one judge said, and none like several judges."""
+    names_several = any(_JUDGES.search(plain(path[-1])) for path in members)
+    return who(".".join(members[0])) is Who.JUDGE and not names_several
 
 
 def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterator[Row]:
@@ -205,6 +219,9 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
     is_keyed = any(_KEY in of or "run" in of for of in objects)
     noun = "judge" if who(".".join(first)) is Who.JUDGE else "rater"
     are_runs = bool(objects) and all(names_model(str(name)) for of in objects for name in of)
+    are_runs |= _are_of_one_judge(members) and all(
+        is_rating_word(str(name)) or may_be(str(name), Role.TEXT) for of in objects for name in of
+    )
     for position in range(max(map(len, lists.values()), default=0)):
         part: Row = {path: row[path] for path in fields if path in row}
         part[_LINE] = row.get(_LINE, position + 1)
@@ -544,7 +561,7 @@ def with_lists_unfolded(table: CodedTable) -> list[CodedTable]:
             sheet=of.sheet if further else table.sheet,
             document=document,
             bad_rows=table.bad_rows,
-            notes=table.notes,
+            notes=(*table.notes, *of.notes),
         )
         for of in (longest, *further)
     ]
@@ -601,7 +618,7 @@ def _lists_in(column: CodedColumn) -> list[Any] | None:
 
 
 _PAIR = r"\s*[^\W\d][\w .-]*\s*[=:]\s*[\w./-]{1,12}\s*"
-_PAIRS = re.compile(rf"{_PAIR}([;,|]{_PAIR})+")
+_ALONE, _PAIRS = re.compile(_PAIR), re.compile(rf"{_PAIR}([;,|]{_PAIR})+")
 """Ratings by name in one cell, as anna=4; ben=3."""
 
 
@@ -619,7 +636,7 @@ def _parsed(text: str) -> list[Any] | dict[str, Any] | None:
         return dict(re.findall(r'"([^"]+)"=>"([^"]+)"', text))
     text = re.sub(r"^array\((\[.*?\]).*", r"\1", text)
     if text[:1] not in "[{(":
-        pairs = re.split("[;,|]", text) if _PAIRS.fullmatch(text) else ()
+        pairs = re.split("[;,|]", text) if _ALONE.fullmatch(text) or _PAIRS.fullmatch(text) else ()
         return {
             name.strip(): of.strip()
             for name, of in (re.split("[=:]", p, maxsplit=1) for p in pairs)

@@ -142,7 +142,8 @@ def _person(
         if is_rater or column.holds_emails:
             return column, True
     for column in ids:
-        if "name" in plain(column.name) and holds_people(column):
+        is_name = "name" in plain(column.name) and not column.may_be(Role.SYSTEM)
+        if is_name and holds_people(column):
             return column, True
     people = (column for column in ids if holds_people(column) and not _names_item(column))
     return (next(people, None), False) if is_numbered else (None, False)

@@ -155,6 +155,7 @@ def _may_name_raters(
         )
         or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
     )
+    no_names |= is_rating_word(column.name) and not (is_named or column.origin)
     # Beside human and judge, an agent or a country says nothing of who rated.
     owners = {of.who for of in ratings if of is not column and of.level == column.level}
     no_names |= not (is_named or column.origin) and owners >= {Who.HUMAN, Who.JUDGE}

@@ -138,4 +138,4 @@ def test_list_of_scores_stands_beside_ratings_of_people(tmp_path: Path, form: st
 
     assert set(tables.ratings["rater"]) == {"anna", "ben"}
     assert len(tables.scores) == 2 * len(ITEMS)
-    assert (tables.scores["run"].nunique() > 1) == (form == "runs")
+    assert (tables.scores["run"].nunique() > 1) == (form in ("runs", "positions"))

@@ -604,6 +604,19 @@ def test_lists_of_people_in_cells_stand_beside_those_of_a_judge(
     assert len(tables.scores) == N * scores.count("{}")
 
 
+@pytest.mark.parametrize("form", ["[{}, {}]", "{};{}", '[{{"score": {}}}, {{"score": {}}}]'])
+def test_list_of_a_judge_without_names_holds_its_runs(form: str, tmp_path: Path) -> None:
+    cells = [form.format(*of) for of in zip(JUDGE, SECOND, strict=True)]
+    rows = [("id", "anna", "ben", "judge_scores"), *zip(IDS, ANNA, BEN, cells, strict=True)]
+
+    tables = read(tmp_path, "r.tsv", "".join("\t".join(map(str, of)) + "\n" for of in rows))
+
+    assert {*tables.ratings["rater"]} == {"anna", "ben"}
+    assert {*tables.scores["judge"]} == {"judge_scores"}
+    assert {*tables.scores["run"]} == {"1", "2"}
+    assert any("runs of one judge" in note for note in tables.notes)
+
+
 def test_numbers_that_differ_only_where_a_judge_scored_are_runs(tmp_path: Path) -> None:
     rows = [
         [i, *of]
