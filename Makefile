@@ -102,24 +102,23 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo 'Python 3.11 or later is needed: make PYTHON=python3.12 ...'; exit 1; }
 	$(PYTHON) -m venv .venv
-	@# A pip that came with Python may need twice the time to choose among wheels.
-	-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 
 # The other version that is supported; it lies before the pinned one on the path.
 .venv/duckdb-2: .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ duckdb==2.0.0
 
-# pip would compile on one core. Modules for other versions of Python and templates do not compile.
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-compile
+INSTALL := .ci/install $(BIN)/python
+# Modules for other versions of Python and templates do not compile.
 COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(CURDIR)/.venv/lib || true
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	@echo 'Installing into .venv; this takes a minute or two.'
-	$(PIP_INSTALL) --editable '.[run]'
+	$(INSTALL) --editable '.[run]'
 	@$(COMPILE)
 	@touch $@
 
 # Tests and benchmarks compile the modules that they import, a quarter of all.
 .venv/installed-%: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP_INSTALL) --editable '.[run,$*]'
+	$(INSTALL) --editable '.[run,$*]'
 	@touch $@ .venv/installed
