@@ -33,7 +33,7 @@ from tests.e2e.conftest import Evaluated, clean_environment
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
 from tests.fake_provider.server import RunningProvider, running
-from tests.processes import PROCESSES
+from tests.processes import live_processes
 
 KEY = "sk-secret-of-the-tests"
 N_UNITS = 60
@@ -97,8 +97,9 @@ def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], 
     runs: list[Run] = []
 
     def _start() -> Run:
-        receiver, sender = PROCESSES.Pipe(duplex=False)
-        process = PROCESSES.Process(target=judge, args=(tmp_path, environment, sender))
+        context = live_processes(__name__)
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=judge, args=(tmp_path, environment, sender))
         process.start()
         sender.close()
         runs.append(Run(process, receiver))

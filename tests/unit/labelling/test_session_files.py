@@ -11,7 +11,7 @@ import pytest
 from eval_assets.errors import InputError
 from eval_assets.labelling.session_files import SessionFolder, session_json
 from eval_assets.labelling.sessions import Close, Event, Label, Session, SessionKey, Undo
-from tests.processes import PROCESSES
+from tests.processes import processes
 from tests.unit.labelling.conftest import KEY, after, label, session
 
 
@@ -199,7 +199,8 @@ def test_session_of_an_earlier_version_keeps_its_labels(tmp_path: Path) -> None:
 
 
 def test_programs_that_label_at_once_lose_no_label(tmp_path: Path) -> None:
-    workers = [PROCESSES.Process(target=_label_many, args=(tmp_path, n)) for n in range(2)]
+    context = processes(__name__)
+    workers = [context.Process(target=_label_many, args=(tmp_path, n)) for n in range(2)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -216,10 +217,11 @@ def _label_many(folder: Path, worker: int) -> None:
 
 @pytest.mark.slow
 def test_kills_lose_no_label(tmp_path: Path) -> None:
+    context = processes(__name__)
     reported: list[str] = []
     for number in range(25):
-        receiver, sender = PROCESSES.Pipe(duplex=False)
-        worker = PROCESSES.Process(target=_label_until_killed, args=(tmp_path, number, sender))
+        receiver, sender = context.Pipe(duplex=False)
+        worker = context.Process(target=_label_until_killed, args=(tmp_path, number, sender))
         worker.start()
         sender.close()
         reported += [receiver.recv() for _ in range(number % 7 + 1)]

@@ -22,7 +22,7 @@ from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.server import RunningProvider, running
-from tests.processes import PROCESSES
+from tests.processes import live_processes
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, MemoryLedger, units
 
 
@@ -74,9 +74,10 @@ def provider() -> Iterator[RunningProvider]:
 @contextmanager
 def started(provider: RunningProvider, folder: Path) -> Iterator[Run]:
     """Yield a run with requests in flight."""
-    receiver, sender = PROCESSES.Pipe(duplex=False)
+    context = live_processes(__name__)
+    receiver, sender = context.Pipe(duplex=False)
     stderr = folder / "stderr"
-    process = PROCESSES.Process(target=judge, args=(provider.environment, stderr, sender))
+    process = context.Process(target=judge, args=(provider.environment, stderr, sender))
     process.start()
     sender.close()
     while provider.log.n_in_flight < 8:

@@ -20,7 +20,7 @@ from eval_assets.store.ledger.attempts import spent_in_month
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
-from tests.processes import PROCESSES
+from tests.processes import processes
 from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed, prompts_of
 
 if TYPE_CHECKING:
@@ -120,8 +120,9 @@ def hold(folder: Path, setting: str | None, has_begun: Event) -> None:
 @pytest.fixture
 def start(tmp_path: Path, setting: str | None) -> Iterator[Callable[[], None]]:
     """Start a process that holds the slots of a judge; call the result to kill it."""
-    has_begun = PROCESSES.Event()
-    process = PROCESSES.Process(target=hold, args=(tmp_path, setting, has_begun))
+    context = processes(__name__)
+    has_begun = context.Event()
+    process = context.Process(target=hold, args=(tmp_path, setting, has_begun))
     process.start()
     while not has_begun.wait(0.1):
         assert process.is_alive()
