@@ -25,9 +25,9 @@ from eval_assets.readers.nested_records import (
     with_choices,
     with_lists_unfolded,
 )
-from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME
+from eval_assets.readers.summary_rows import without_summary_rows
 
 _NO_TABLE = re.compile(
     r"(^|/)(\.|readme|evaluation\.ya?ml|licen[cs]es?)"
@@ -40,11 +40,6 @@ _MOST_NAMES = 1000
 _ALIKE = 0.8
 """Share of common columns from which on tables are parts of one."""
 
-_SUMMARY_ROW = re.compile(
-    r"((grand )?totals?|mean|average|avg|median|sd|std|st\.? ?dev|sum|count|summe|mittelwert"
-    r"|durchschnitt|gesamt|(\S+ )?(kappa|alpha|agreement|correlation|icc))\.?",
-    re.IGNORECASE,
-)
 _FULL = 0.67
 """Share of filled cells up to which blanks of a column of names are merged cells."""
 
@@ -88,6 +83,8 @@ def tables_of(content: FileContent) -> list[CodedTable]:
         tables = tables_of_document(content.document, file=content.file)
     else:
         tables = tables_of_records(content.document, content.lines, file=content.file)
+    if content.document is not None:
+        tables = [*map(without_summary_rows, tables)]
     return [
         replace(
             table,
@@ -117,7 +114,7 @@ def _tables_of_rows(table: FileTable) -> list[CodedTable]:
         for value in cells.values[:50]
     )
     if not is_nested:
-        whole = _without_summary_rows(_filled_down(CodedTable.of(table)))
+        whole = _filled_down(without_summary_rows(CodedTable.of(table)))
         return with_lists_unfolded(with_choices(whole))
     rows = zip(*table.columns.values(), strict=True)
     records = [dict(zip(table.columns, row, strict=True)) for row in rows]
@@ -146,37 +143,6 @@ def _cell(cell: object) -> object:
         return cell
     is_missing = cell is None or cell is pd.NA or cell is pd.NaT or cell != cell  # noqa: PLR0124 - NaN
     return "" if is_missing else as_text(cell)
-
-
-def _without_summary_rows(table: CodedTable) -> CodedTable:
-    """Return the table without rows that repeat the header, or at its end sum up the others."""
-    first = table.columns[0] if table.columns else None
-    n_kept = len(table)
-    while first is not None and n_kept and _SUMMARY_ROW.fullmatch(first.text(n_kept - 1)):
-        n_kept -= 1
-    has_header = first is not None and all(of.name in of.values for of in table.columns)
-    is_header = np.full(len(table), has_header)
-    for column in table.columns if has_header else ():
-        is_header &= column.codes == column.values.index(column.name)
-    is_kept = ~is_header & (np.arange(len(table)) < n_kept)
-    if is_kept.all():
-        return table
-    notes = [
-        f"line {listed_briefly([str(table.lines[k]) for k in rows.tolist()])} not read: it {reason}"
-        for rows, reason in (
-            (np.flatnonzero(is_header), "repeats the header"),
-            (np.arange(n_kept, len(table)), "sums up the others"),
-        )
-        if len(rows)
-    ]
-    rows = np.flatnonzero(is_kept)
-    return replace(
-        table,
-        columns=[CodedColumn.of(of.name, of.take(rows).texts().tolist()) for of in table.columns],
-        files=table.files.take(rows),
-        lines=[table.lines[row] for row in rows.tolist()],
-        notes=(*table.notes, *notes),
-    )
 
 
 def _filled_down(table: CodedTable) -> CodedTable:

@@ -210,6 +210,10 @@ def test_percent_values_lie_between_0_and_100(tmp_path: Path) -> None:
         ("id,anna,ben,Gold\na,1,2,2\nb,4,5,4\n", "ratings.csv:Gold"),
         ("id,anna,ben\na,1,2\nb,4,5\nTotal,5,7\n", "line 4 not read: it sums up the others"),
         (
+            "id,anna,ben\na,1,2\nb,4,5\nAverage score,3,4\n",
+            "line 4 not read: it sums up the others",
+        ),
+        (
             "id,anna,ben\na,1,2\nb,4,5\nMean,2.5,3.5\nSD,2,2\n",
             "line 4, 5 not read: it sums up the others",
         ),
@@ -226,6 +230,58 @@ def test_what_is_not_a_rating_is_left_out_and_named(
 
     assert not text or text in {*tables.notes, *tables.not_read}
     assert {(item, rater, value) for item, _, rater, value in ratings(tables)} == TWO_BY_TWO
+
+
+ROWS = "a,1,2\nb,4,5\nc,3,3\nd,2,4\ne,5,5\nf,1,1\ng,4,4\nh,2,1\ni,3,5\nj,1,2\nk,5,4\nl,2,2\n"
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Overall,2.75,3.17",
+        ",2.75,3.17",
+        "Average score,2.8,3.2",
+        "kappa,,0.61",
+        "ALL,33,38",
+        "n,12,12",
+        "Std. Dev.,1.48,1.53",
+        "Pearson r,0.86,0.91",
+        "Lowest,1,1",
+        "Average,2.75,3.17\n,1.48,1.53\nmax,5,5",
+    ],
+)
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_rows_of_statistics_are_left_out_whatever_they_are_called(
+    tmp_path: Path, summary: str, place: str
+) -> None:
+    content = f"{summary}\n{ROWS}" if place == "first" else f"{ROWS}{summary}\n"
+    records = [
+        dict(zip(("id", "anna", "ben"), row.split(","), strict=True)) for row in ROWS.split()
+    ]
+
+    tables = read(tmp_path, f"id,anna,ben\n{content}")
+
+    assert tables.ratings["item"].nunique() == len(records)
+    assert any(note.endswith("not read: it sums up the others") for note in tables.notes)
+
+
+@pytest.mark.parametrize("last", ["m,5,5", "m,3,3", "Maxim,1,1", "alpha,5,4", "m,4.5,3"])
+def test_an_item_with_common_ratings_is_no_row_of_statistics(tmp_path: Path, last: str) -> None:
+    tables = read(tmp_path, f"id,anna,ben\n{ROWS}{last}\n")
+
+    assert tables.ratings["item"].nunique() == 13
+
+
+def test_a_record_of_means_is_left_out_of_json(tmp_path: Path) -> None:
+    records = [
+        dict(zip(("id", "anna", "ben"), row.split(","), strict=True)) for row in ROWS.split()
+    ]
+    mean = {"id": "Average", "anna": 2.75, "ben": 3.17}
+
+    tables = read(tmp_path, json.dumps([*records, mean]))
+
+    assert tables.ratings["item"].nunique() == len(records)
+    assert "line 13 not read: it sums up the others" in tables.notes
 
 
 def test_answers_to_a_form_name_their_rater_by_address(tmp_path: Path) -> None:

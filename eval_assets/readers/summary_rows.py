@@ -1,0 +1,154 @@
+"""Rows of a table that are none of its records: sums and means of the others, or the header again.
+
+Spreadsheets end, and some begin, with a row of means, which would be one more rated item.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.readers.columns import CodedColumn, CodedTable
+from eval_assets.readers.problems import listed_briefly
+
+_STATISTIC = re.compile(
+    r"((grand |overall |column )?(totals?|means?|averages?|avg|medians?|sum|count|\u00f8"
+    r"|std|stdev|sd|(st|std|standard)\.? ?dev(iation)?|variance|summe|mittelwert|durchschnitt"
+    r"|gesamt|moyenne|somme|promedio|suma|media)[.:]?( (of )?(score|rating|value|mark|grade)s?)?"
+    r"|(\S+ |percent(age)? |% ?)?(agreement|correlation|icc)( \(?%\)?)?"
+    r"|\S+ (kappa|alpha))[.:]?",
+    re.IGNORECASE,
+)
+_PERHAPS = re.compile(
+    r"(min|max)(imum|\.)?|lowest|highest|kappa|alpha|r|rho|tau|f1|accuracy", re.IGNORECASE
+)
+"""Names of statistics that an item may have, too."""
+
+_FEWEST_ROWS = 4
+"""Rows from which on their statistics are no coincidence."""
+
+_MOST_SUMMARIES = 4
+_MOST_OF_A_SCALE = 10
+"""Values up to which a number of them may be one of them."""
+
+
+def without_summary_rows(table: CodedTable) -> CodedTable:
+    """Return the table without rows that repeat the header, or sum up the others at an end."""
+    is_header = _repeats_header(table)
+    n_rows = len(table)
+    is_summary = np.zeros(n_rows, dtype=bool)
+    for n_last in range(min(_MOST_SUMMARIES, n_rows - 1), 0, -1):
+        below = [*range(n_rows - n_last, n_rows)]
+        if all(_sums_up(table, row, below, is_below=True) for row in below):
+            is_summary[below] = True
+            break
+    for n_first in range(min(_MOST_SUMMARIES, n_rows - 1), 0, -1):
+        above, last = [*range(n_first)], np.flatnonzero(is_summary).tolist()
+        if all(_sums_up(table, row, [*above, *last], is_below=False) for row in above):
+            is_summary[above] = True
+            break
+    is_kept = ~is_header & ~is_summary
+    if is_kept.all() or not is_kept.any():
+        return table
+    reasons = {"it repeats the header": is_header, "it sums up the others": is_summary}
+    notes = []
+    for reason, of in reasons.items():
+        lines = [str(table.lines[row]) for row in np.flatnonzero(of).tolist()]
+        notes += [f"line {listed_briefly(lines)} not read: {reason}"] * bool(lines)
+    rows = np.flatnonzero(is_kept)
+    return replace(
+        table,
+        columns=[
+            replace(
+                CodedColumn.of(of.name, of.take(rows).texts().tolist(), level=of.level),
+                origin=of.origin,
+            )
+            for of in table.columns
+        ],
+        files=table.files.take(rows),
+        lines=[table.lines[row] for row in rows.tolist()],
+        notes=(*table.notes, *notes),
+    )
+
+
+def _repeats_header(table: CodedTable) -> npt.NDArray[np.bool_]:
+    has_header = bool(table.columns) and all(of.name in of.values for of in table.columns)
+    is_header = np.full(len(table), has_header)
+    for column in table.columns if has_header else ():
+        is_header &= column.codes == column.values.index(column.name)
+    return is_header
+
+
+def _sums_up(table: CodedTable, row: int, aside: Sequence[int], *, is_below: bool) -> bool:
+    """Return whether a row is named after a statistic, or holds those of all but some rows."""
+    cells = [of for of in table.columns if of.codes[row] >= 0 and not of.origin]
+    labels = [of for of in cells if np.isnan(of.numbers[of.codes[row]])]
+    names = [of.text(row) for of in labels if _is_alone(of, row, aside)]
+    if is_below and any(map(_STATISTIC.fullmatch, names)):
+        return True
+    if len(table) - len(aside) < _FEWEST_ROWS or len(names) < len(labels) or len(names) > 1:
+        return False
+    numbers = [of for of in cells if not np.isnan(of.numbers[of.codes[row]])]
+    remainders = [_Remainder.of(column, aside) for column in numbers]
+    if not any(len(of.values) for of in remainders):  # all others are words
+        return len(numbers) > 1
+    pairs = [
+        (column.text(row), float(column.numbers[column.codes[row]]), of)
+        for column, of in zip(numbers, remainders, strict=True)
+        if len(of.values)
+    ]
+    are_fractions = [number % 1 != 0 for _, number, _ in pairs]
+    is_new = [number % 1 != 0 and not (of.values % 1).any() for _, number, of in pairs]
+    is_named = any(map(_PERHAPS.fullmatch, names))
+    if (len(pairs) > 1 or is_named) and all(is_new):  # of a statistic that is not computed here
+        return True
+    is_beyond = [not of.values.min() <= number <= of.values.max() for _, number, of in pairs]
+    common = set.intersection(*(_statistics_equal_to(*pair) for pair in pairs))
+    is_no_chance = len(pairs) > 1 and (all(are_fractions) or "count" in common)
+    return bool(common) and any((is_no_chance, is_named, *is_new, *is_beyond))
+
+
+def _is_alone(column: CodedColumn, row: int, aside: Sequence[int]) -> bool:
+    """Return whether a cell stands in none of all rows but some."""
+    code = column.codes[row]
+    return bool(column.counts[code] == (column.codes[aside] == code).sum())
+
+
+@dataclass(frozen=True)
+class _Remainder:
+    """The distinct numbers of a column in all rows but some, with how often each stands there."""
+
+    values: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, column: CodedColumn, aside: Sequence[int]) -> "_Remainder":
+        codes = column.codes[aside]
+        counts = column.counts - np.bincount(codes[codes >= 0], minlength=len(column.values))
+        is_there = (counts > 0) & ~np.isnan(column.numbers)
+        return cls(column.numbers[is_there], counts[is_there])
+
+
+def _statistics_equal_to(text: str, number: float, remainder: _Remainder) -> set[str]:
+    """Return the statistics of the remainder that a number is, as exactly as it is written."""
+    decimals = re.search(r"[.,](\d+)\D*$", text)
+    is_rounded = decimals is not None or text.endswith("%")
+    error = 0.501 * 10.0 ** -(len(decimals[1]) if decimals else 0) if is_rounded else 1e-9
+    n_values = int(remainder.counts.sum())
+    total = float(remainder.values @ remainder.counts)
+    mean = total / n_values
+    squares = float((remainder.values - mean) ** 2 @ remainder.counts)
+    statistics = {
+        "sum": total,
+        "mean": mean,
+        "share": 100 * mean,
+        "lowest": remainder.values.min(),
+        "highest": remainder.values.max(),
+        "sd": (squares / (n_values - 1)) ** 0.5 if n_values > 1 else 0.0,
+        "population sd": (squares / n_values) ** 0.5,
+    }
+    if n_values > _MOST_OF_A_SCALE:
+        statistics["count"] = n_values
+    return {name for name, of in statistics.items() if abs(of - number) <= error}
