@@ -71,7 +71,8 @@ _ID = re.compile(
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
     r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level"
-    r"|hours|years|experience|ip|input|prompt|query|message|question|text|request)$"
+    r"|hours|years|experience|ip|input|prompt|query|message|question|text|request"
+    r"|run|trial|seed|repeat|attempt|iteration)$"
 )
 """How headers end that tell something of a rater, as user_language does."""
 
@@ -150,7 +151,7 @@ _CRITERION = re.compile(
 )
 _NOT_A_NAME = (
     *(Role.ITEM, Role.RATING, Role.SYSTEM, Role.MEASURE, Role.SUMMARY, Role.TIME, Role.TEXT),
-    *(Role.QUESTION, Role.FLAG),
+    *(Role.QUESTION, Role.FLAG, Role.RUN, Role.ROUND),
 )
 _LONGEST_NAME = 40
 _MOST_NAMES = 3
@@ -347,7 +348,8 @@ def holds_judges(header: str) -> bool:
         >>> holds_judges("judge_model"), holds_judges("llm_verdict")
         (True, False)
     """
-    return names_judge(header) and not _SAID.search(plain(header))
+    is_said = _SAID.search(plain(header)) or may_be(header, Role.RUN)
+    return names_judge(header) and not is_said
 
 
 def who(name: str) -> Who:
@@ -443,6 +445,17 @@ def name_and_number(name: str) -> tuple[str, Role, str] | None:
     if (match := _NUMBERED_NAME.fullmatch(name)) is None:
         return None
     return match[1], Role.ROUND if may_be(match[2], Role.ROUND) else Role.RUN, match[3]
+
+
+def names_runs(values: Sequence[str]) -> bool:
+    """Return whether all values number runs, and say no more than that.
+
+    Examples:
+        >>> names_runs(["run_1", "Run 2"]), names_runs(["anna run 1"]), names_runs(["1", "2"])
+        (True, False, False)
+    """
+    names = [name_and_number(value) for value in values]
+    return bool(names) and all(of and not of[0] and of[1] is Role.RUN for of in names)
 
 
 _SEPARATORS = ("\n", ":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")

@@ -29,6 +29,7 @@ from eval_assets.readers.names import (
     names_judge,
     names_model,
     names_one_of_several,
+    names_runs,
     owner_and_field,
     share_of_criteria,
     who,
@@ -156,6 +157,9 @@ def _may_name_raters(
         or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
     )
     no_names |= is_rating_word(column.name) and not (is_named or column.origin)
+    # Beside the names of judges numbers are those of their runs.
+    are_judges = (of.who is Who.JUDGE and all(map(names_model, of.values)) for of in table.columns)
+    no_names |= names_runs(column.values) or (is_number and not is_named and any(are_judges))
     # Beside human and judge, an agent or a country says nothing of who rated.
     owners = {of.who for of in ratings if of is not column and of.level == column.level}
     no_names |= not (is_named or column.origin) and owners >= {Who.HUMAN, Who.JUDGE}
@@ -220,7 +224,12 @@ def _stands_beside_people(
     """Return whether a column says who made the file, or holds scores, beside people's ratings."""
     peers = [of for of in ratings if of is not column]
     if column.n_distinct == 1 and not column.origin:
-        return any(who(owner_and_field(of.name)[1]).is_human or of.who is Who.JUDGE for of in peers)
+        runs = [of for of in peers if of.may_be(Role.RUN)]
+        peers = [of for of in peers if len(of.name) > 1 and of not in runs]
+        # In a document a judge stands above its runs, and may do so beside people.
+        return any(of.level and owner_and_field(of.name)[1] == "run" for of in runs) or any(
+            who(owner_and_field(of.name)[1]).is_human or of.who is Who.JUDGE for of in peers
+        )
     # Words of a judge that name nobody, one for each item, are verdicts.
     names = column.rating_words[:50]
     is_name = any(is_first_name(of) or who(of) in (Who.HUMAN, Who.JUDGE) for of in names)

@@ -32,6 +32,7 @@ from eval_assets.readers.names import (
     names_id,
     names_judge,
     names_model,
+    names_runs,
     owner_and_field,
     who,
 )
@@ -162,6 +163,7 @@ class _RatingRows:
             and column.can_rate
             and column.level == self.level
             and not column.may_be(Role.TEXT, Role.ROUND)
+            and not names_runs(column.values)
         ]
 
     @cached_property
@@ -177,14 +179,30 @@ class _RatingRows:
                 (column.may_be(Role.RUN) and column.is_whole)
                 or (column.origin is Origin.POSITION and self._holds_judges())
                 or self._numbers_scores(column)
+                or self._repeats_scores(column)
             )
         ]
+
+    def _repeats_scores(self, column: CodedColumn) -> bool:
+        """Return whether judges alone rated, each item once with each of a few numbers."""
+        others = (Role.TURN, Role.QUESTION, Role.SYSTEM, Role.TIME)
+        is_numbered = column.is_whole or names_runs(column.values[:_MOST_RUNS])
+        if not (self._holds_judges() and is_numbered) or column.may_be(*others) or self.level:
+            return False
+        n_runs = len(column.values)
+        items = (of for of in self.columns if of not in (column, self.rater) and not of.can_rate)
+        return 1 < n_runs <= _MOST_RUNS and any(
+            n_runs < of.n_distinct * n_runs == n_distinct(combined([of, column])) <= self.n_rated
+            and n_runs < of.n_distinct
+            for of in items
+        )
 
     def _numbers_scores(self, column: CodedColumn) -> bool:
         """Return whether values end with numbers that differ only where judges rated, as run 1."""
         are_numbered = all(value[-1:].isdigit() for value in column.values[:_MOST_RUNS])
         is_flat = column.kind is Kind.NUMBER and not self.level
         may_be_run = column.may_be(Role.RUN) or (is_flat and not column.origin)
+        may_be_run |= names_runs(column.values[:_MOST_RUNS])
         if not (are_numbered and may_be_run) or len(column.values) > _MOST_RUNS:
             return False
         names = [who(name) is Who.JUDGE for name in self.rater.values]
@@ -196,11 +214,11 @@ class _RatingRows:
 
     @cached_property
     def round(self) -> CodedColumn | None:
-        """CodedColumn of the round of labelling, of which the latest counts."""
+        """CodedColumn of the round of labelling, of which the latest counts; judges have runs."""
         return next(
             (
                 column
-                for column in self.columns
+                for column in (() if self._holds_judges() else self.columns)
                 if column.may_be(Role.ROUND)
                 and column.is_whole
                 and 1 < column.n_distinct <= 10

@@ -639,3 +639,22 @@ def test_only_score_beside_runs_is_a_judges(tmp_path: Path) -> None:
 
     assert (len(tables.ratings), len(tables.scores)) == (0, 2 * N)
     assert {*tables.scores["run"]} == {"0", "1"}
+
+
+@pytest.mark.parametrize("header", ["sample", "k", "pass", "generation", "round", "judge_run"])
+@pytest.mark.parametrize("names", [("0", "1"), ("42", "123"), ("run_1", "run_2")])
+def test_what_a_judge_repeats_for_each_item_are_its_runs(
+    header: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    runs = zip(IDS, JUDGE, SECOND, strict=True)
+    rows = [(i, "gpt-4o", k, s) for i, *scores in runs for k, s in zip(names, scores, strict=True)]
+    lines = [("id", "judge", header, "score"), *rows]
+    (tmp_path / "people.csv").write_text(sheet("id,anna,ben", ANNA, BEN))
+
+    alone = read(tmp_path, "judge.csv", "".join(",".join(map(str, of)) + "\n" for of in lines))
+    both = read_ratings([tmp_path / "people.csv", tmp_path / "judge.csv"], ReadOptions())
+
+    for tables in (alone, both):
+        assert {*tables.scores["run"]} == {*names}
+        assert {*tables.scores["item"]} == {*IDS}
+    assert {*both.ratings["rater"]} == {"anna", "ben"}
