@@ -34,6 +34,7 @@ _NUMBER_AND_WORD = re.compile(r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\
 _MARK = re.compile(r"^[^\w\s]+ (?=\w)")
 """A mark before a word, as in ✅ Pass."""
 
+_BETWEEN_WORDS = re.compile(r"(?<=\w\w)[_-](?=\w)|(?<=\w)[_-](?=\w\w)")
 _STARS = re.compile("([*\u2605\u2b50]*)(\u00bd?)([\u2606\u2729]*)")
 
 _TRUE_OR_FALSE = {**dict.fromkeys(lines_of("true"), 1.0), **dict.fromkeys(lines_of("false"), 0.0)}
@@ -41,7 +42,10 @@ ABSENT = frozenset(lines_of("absent"))
 """Words that people and programs write for a missing rating."""
 
 MISSING = ABSENT | {*lines_of("no opinion")}
-_ORDERS = [tuple(order.split(", ")) for order in lines_of("orders")]
+_ORDERS = [
+    tuple(_BETWEEN_WORDS.sub(" ", choices) for choices in order.split(", "))
+    for order in lines_of("orders")
+]
 _BY_LENGTH = sorted(_ORDERS, key=len)
 _KNOWN_WORDS = [{word for choices in order for word in choices.split("|")} for order in _BY_LENGTH]
 _USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
@@ -278,8 +282,10 @@ def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str
     Examples:
         >>> order_of({"Good", "bad"}), order_of({"fine", "meh"})
         (('bad', 'good'), None)
+        >>> order_of(['very_poor', 'Poor', 'fair'])
+        ('very_poor', 'poor', 'fair', 'good', 'excellent')
     """
-    marked = {_MARK.sub("", word.casefold()): word.casefold() for word in words}
+    marked = {_known_form(word): word.casefold() for word in words}
     folded = {*marked}
     for order, known in zip(_BY_LENGTH, _KNOWN_WORDS, strict=True):
         if not folded or not folded <= known:
@@ -296,6 +302,11 @@ def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str
     return None
 
 
+def _known_form(word: str) -> str:
+    """Return a word as known orders have it: partially correct for partially_correct."""
+    return _BETWEEN_WORDS.sub(" ", _MARK.sub("", word.casefold()))
+
+
 def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     """Return the scale of a question's ratings: by default the narrowest usual one.
 
@@ -307,7 +318,7 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     values = set(cells.values[~np.isnan(cells.values)].tolist())
     is_word = ~cells.blank & np.isnan(cells.values)
     # Words without a few that are not in the order of the others.
-    in_order = [{w for w in of_word if w.casefold() in known} for known in _KNOWN_WORDS]
+    in_order = [{w for w in of_word if _known_form(w) in known} for known in _KNOWN_WORDS]
     known = max(in_order, key=lambda words: sum(map(of_word.__getitem__, words)))
     n_unknown = sum(of_word[word] for word in of_word.keys() - known)
     words = known if n_unknown <= max(1, _MOST_CODES * sum(of_word.values())) else {*of_word}

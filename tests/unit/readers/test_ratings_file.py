@@ -284,6 +284,24 @@ def test_a_record_of_means_is_left_out_of_json(tmp_path: Path) -> None:
     assert "line 13 not read: it sums up the others" in tables.notes
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "incorrect,partially_correct,correct",
+        "Not-Relevant,Partially-Relevant,Relevant",
+        "Model A,Tie,Model B",
+    ],
+)
+def test_words_joined_in_any_way_have_their_known_order(tmp_path: Path, words: str) -> None:
+    low, middle, high = words.split(",")
+    rows = f"a,{low},{middle}\nb,{high},{high}\nc,{middle},{middle}\nd,{low},{low}\n"
+
+    tables = read(tmp_path, f"id,anna,ben\n{rows}")
+
+    assert tables.questions[0].scale.words == (low, middle, high)
+    assert tables.questions[0].level == "ordinal"
+
+
 def test_answers_to_a_form_name_their_rater_by_address(tmp_path: Path) -> None:
     header = "Timestamp,Email Address,Response ID,How kind is it?,How safe is it?,Comments"
     rows = [
