@@ -1,6 +1,7 @@
 """`eval-assets label` on a real pseudo-terminal, as raters use it."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,13 +34,21 @@ def folder(tmp_path: Path) -> Evaluated:
     return evaluated
 
 
-def labelling(folder: Evaluated, *options: str, columns: int = 80) -> Terminal:
-    return Terminal(
-        [PROGRAM, "label", "--rater", "anna", *options],
-        environment=clean_environment() | {"EVAL_DATA": str(folder.path), "TERM": "xterm"},
-        folder=folder.path,
-        columns=columns,
-    )
+Labelling = Callable[..., Terminal]
+
+
+@pytest.fixture
+def labelling(program_folder: Path) -> Labelling:
+    """Starts the program on a terminal."""
+
+    def start(folder: Evaluated, *options: str) -> Terminal:
+        return Terminal(
+            [program_folder / "eval-assets", "label", "--rater", "anna", *options],
+            environment=clean_environment() | {"EVAL_DATA": str(folder.path), "TERM": "xterm"},
+            folder=folder.path,
+        )
+
+    return start
 
 
 def session(
@@ -54,7 +63,7 @@ def ratings(folder: Evaluated, question: str) -> list[object]:
     return [label["rating"] for label in session(folder, question)["labels"]]  # type: ignore[attr-defined]
 
 
-def test_a_binary_question_takes_one_key_a_label(folder: Evaluated) -> None:
+def test_a_binary_question_takes_one_key_a_label(labelling: Labelling, folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "clear") as terminal:
         for number, key in enumerate("ynyn", start=1):
             terminal.expect(f"Scenario {number}/4")
@@ -68,7 +77,9 @@ def test_a_binary_question_takes_one_key_a_label(folder: Evaluated) -> None:
     assert session(folder, "clear")["closedAt"] is not None
 
 
-def test_first_answer_to_a_repeated_response_cannot_be_looked_up(folder: Evaluated) -> None:
+def test_first_answer_to_a_repeated_response_cannot_be_looked_up(
+    labelling: Labelling, folder: Evaluated
+) -> None:
     names = [("a0", "shared"), ("a1", "shared"), ("a0", "repeat")]
     rows = [f"{name},anna,depth,1,{purpose}" for name, purpose in names]
     header = "response_id,rater_id,question_id,round,purpose"
@@ -87,7 +98,9 @@ def test_first_answer_to_a_repeated_response_cannot_be_looked_up(folder: Evaluat
         assert terminal.exit_code() == 0
 
 
-def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluated) -> None:
+def test_every_answer_survives_kill_9_and_the_session_is_resumed(
+    labelling: Labelling, folder: Evaluated
+) -> None:
     for place, key in enumerate("351", start=1):
         with labelling(folder, "--dimension", "depth") as terminal:
             terminal.expect(KEYS_SHOWN)
@@ -111,7 +124,9 @@ def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluat
     assert ratings(folder, "depth") == [3, 5, 1, 4]
 
 
-def test_a_value_is_typed_if_the_scale_has_no_steps(folder: Evaluated) -> None:
+def test_a_value_is_typed_if_the_scale_has_no_steps(
+    labelling: Labelling, folder: Evaluated
+) -> None:
     with labelling(folder, "--dimension", "share") as terminal:
         terminal.expect("any number from 0 to 1")
         terminal.expect("> ")
@@ -126,7 +141,7 @@ def test_a_value_is_typed_if_the_scale_has_no_steps(folder: Evaluated) -> None:
     assert ratings(folder, "share") == [0.25]
 
 
-def test_skip_comment_confidence_issues_and_undo(folder: Evaluated) -> None:
+def test_skip_comment_confidence_issues_and_undo(labelling: Labelling, folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "depth") as terminal:
         terminal.expect(KEYS_SHOWN)
         terminal.press("s")
@@ -165,7 +180,7 @@ def test_skip_comment_confidence_issues_and_undo(folder: Evaluated) -> None:
     assert "history" not in rated  # type: ignore[has-type]
 
 
-def test_a_response_cannot_control_the_terminal(folder: Evaluated) -> None:
+def test_a_response_cannot_control_the_terminal(labelling: Labelling, folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "clear") as terminal:
         for number in range(1, 5):
             terminal.expect(f"Scenario {number}/4")
@@ -179,7 +194,9 @@ def test_a_response_cannot_control_the_terminal(folder: Evaluated) -> None:
 
 
 @pytest.mark.parametrize("columns", [20, 40, 200])
-def test_lines_fit_the_window_and_follow_its_size(folder: Evaluated, columns: int) -> None:
+def test_lines_fit_the_window_and_follow_its_size(
+    labelling: Labelling, folder: Evaluated, columns: int
+) -> None:
     long = "word " * 80
     text = (folder.path / "responses.csv").read_text().replace("Answer 0", long)
     (folder.path / "responses.csv").write_text(text)
@@ -197,7 +214,7 @@ def test_lines_fit_the_window_and_follow_its_size(folder: Evaluated, columns: in
     assert all(len(line) <= columns for line in texts)
 
 
-def test_held_key_labels_one_response(folder: Evaluated) -> None:
+def test_held_key_labels_one_response(labelling: Labelling, folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "depth") as terminal:
         terminal.expect(KEYS_SHOWN)
         terminal.press("3" * 40)
@@ -212,7 +229,7 @@ def test_held_key_labels_one_response(folder: Evaluated) -> None:
     assert ratings(folder, "depth") == [3, 5]
 
 
-def test_ctrl_c_saves_and_ends(folder: Evaluated) -> None:
+def test_ctrl_c_saves_and_ends(labelling: Labelling, folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "clear") as terminal:
         terminal.expect(KEYS_SHOWN)
         terminal.press("y")
@@ -223,7 +240,9 @@ def test_ctrl_c_saves_and_ends(folder: Evaluated) -> None:
         assert terminal.exit_code() == 0
 
 
-def test_two_terminals_of_one_rater_add_to_each_others_labels(folder: Evaluated) -> None:
+def test_two_terminals_of_one_rater_add_to_each_others_labels(
+    labelling: Labelling, folder: Evaluated
+) -> None:
     with (
         labelling(folder, "--dimension", "clear") as one,
         labelling(folder, "--dimension", "clear") as two,
@@ -241,7 +260,9 @@ def test_two_terminals_of_one_rater_add_to_each_others_labels(folder: Evaluated)
     assert ratings(folder, "clear") == [1, 0]
 
 
-def test_terminal_goes_on_from_the_calibration_to_the_work(folder: Evaluated) -> None:
+def test_terminal_goes_on_from_the_calibration_to_the_work(
+    labelling: Labelling, folder: Evaluated
+) -> None:
     declared = folder.path / "evaluation.yaml"
     text = declared.read_text()
     declared.write_text(f"{text}\nlabelling: {{raters: [anna], calibration: gold.csv}}\n")
@@ -267,7 +288,7 @@ def test_terminal_goes_on_from_the_calibration_to_the_work(folder: Evaluated) ->
     assert ratings(folder, "depth") == [5]
 
 
-def test_comparison_is_stored_by_column(folder: Evaluated) -> None:
+def test_comparison_is_stored_by_column(labelling: Labelling, folder: Evaluated) -> None:
     declared = "name: n\nrubric: [{id: better, question: Which?, type: pairwise}]\n"
     (folder.path / "evaluation.yaml").write_text(declared)
     rows = [f"p{n},Prompt {n},good {n},bad {n},m1,m2" for n in range(4)]
@@ -287,7 +308,7 @@ def test_comparison_is_stored_by_column(folder: Evaluated) -> None:
     assert ratings(folder, "better") == [0, 0, 0, 0]
 
 
-def test_options_are_selected_and_saved_together(folder: Evaluated) -> None:
+def test_options_are_selected_and_saved_together(labelling: Labelling, folder: Evaluated) -> None:
     faults = "{id: faults, question: Which faults?, options: [wrong, rude], note: Where}"
     (folder.path / "evaluation.yaml").write_text(f"name: n\nrubric: [{faults}]\n")
     with labelling(folder) as terminal:
@@ -322,7 +343,9 @@ def test_options_are_selected_and_saved_together(folder: Evaluated) -> None:
     assert ratings(folder, "faults%2Frude") == [0, 1, 0, None]
 
 
-def test_shipped_example_asks_which_component_fired_and_how_confident(tmp_path: Path) -> None:
+def test_shipped_example_asks_which_component_fired_and_how_confident(
+    labelling: Labelling, tmp_path: Path
+) -> None:
     study = Evaluated(tmp_path / "study")
     CliRunner().invoke(init, [str(study.path), "--example", "labelling"], catch_exceptions=False)
     with labelling(study, "--dimension", "trigger-accuracy") as terminal:
