@@ -21,7 +21,7 @@ from eval_assets.stats import (
     coefficient_interval,
     more_to_decide,
 )
-from eval_assets.stats.resampling import doubles_to_tell, units_after_revision
+from eval_assets.stats.planning import doubles_to_tell, units_after_revision
 from eval_assets.verdicts import Verdict
 
 

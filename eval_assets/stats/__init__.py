@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers: what each module exports
     from eval_assets.stats.kappa import *  # noqa: F403
     from eval_assets.stats.monotone_map import *  # noqa: F403
     from eval_assets.stats.pair_sums import *  # noqa: F403
+    from eval_assets.stats.planning import *  # noqa: F403
     from eval_assets.stats.question_profile import *  # noqa: F403
     from eval_assets.stats.resampling import *  # noqa: F403
     from eval_assets.stats.rubric_profile import *  # noqa: F403
@@ -52,8 +53,9 @@ _MODULES = {
     "kappa": "CohenKappa KappaWeights cohen_kappa",
     "monotone_map": "MonotoneMap best_monotone_map identity_map isotonic_regression",
     "pair_sums": "AgreementGain agreement_gain concordance",
+    "planning": "groups_to_detect more_to_decide probability_below",
     "question_profile": "AgreementProfile agreement_profile",
-    "resampling": "Jackknife bootstrap_interval groups_to_detect more_to_decide probability_below",
+    "resampling": "Jackknife bootstrap_interval",
     "rubric_profile": "OverallProfile overall_profile",
 }
 """Exported names by module."""

@@ -10,7 +10,7 @@ import numpy as np
 from eval_assets.config.tuning import EvaluationPolicy, Tuning
 from eval_assets.stats import Jackknife, agreement_gain, groups_to_detect, non_inferiority
 from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, PASS_SHARE
-from eval_assets.stats.resampling import MOST_TIMES
+from eval_assets.stats.planning import MOST_TIMES
 from eval_assets.tuning.claim_results import (
     MIN_TEST_GROUPS,
     MOST_EVALUATIONS,
