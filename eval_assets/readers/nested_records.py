@@ -188,7 +188,8 @@ def _tables(
         columns |= {path: column} if column.values else {}
     for column, name in zip(columns.values(), _short_names(list(columns)), strict=True):
         column.name = name
-    if columns and len(rows) > 1:
+    # A record alone in its file may be one of a folder.
+    if columns and (len(rows) > 1 or not (level or lists)):
         lines = [row.get(_LINE, number) for number, row in enumerate(rows, start=1)]
         files = FileColumn.repeat(file, len(rows))
         yield CodedTable([*columns.values()], files, lines, ".".join(place), file)
@@ -292,7 +293,8 @@ def _of_one_form(fields: Mapping[str, set[str]]) -> set[str]:
         return set()
     forms = list(fields.values())
     form = max(forms, key=lambda of: sum(_similarity(of, other) > _ALIKE for other in forms))
-    names = {name for name, of in fields.items() if of and _similarity(form, of) > _ALIKE}
+    alike = {name for name, of in fields.items() if of and _similarity(form, of) > _ALIKE}
+    names = {name for name in alike if not may_be(name, Role.SUMMARY)} if len(alike) > 2 else alike
     if any(map(is_rating_word, names)):  # scores beside human are of nobody by name
         return set()
     return names if len(names) > 1 and form and not form >= _MESSAGE else set()

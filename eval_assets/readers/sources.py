@@ -199,7 +199,8 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
             groups.append([table])
         else:
             group.append(table)
-    return [_with_rounds_apart(_joined(group) if len(group) > 1 else group[0]) for group in groups]
+    joined = [_joined(group) if len(group) > 1 else group[0] for group in groups]
+    return [_with_rounds_apart(of) for of in joined if len(of) > 1 or not of.document]
 
 
 def _with_rounds_apart(table: CodedTable) -> CodedTable:

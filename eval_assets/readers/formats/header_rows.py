@@ -123,19 +123,19 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _is_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row is like those below it: a number over numbers, which do not count."""
-    if not below:
-        return False
+    """Return whether a row is like those below it: numbers over numbers, which do not count."""
     over_numbers = [
         cell
         for k, cell in enumerate(names)
-        if _is_number(cell) and all(_is_number(row[k]) for row in below if k < len(row) and row[k])
+        if cell and (cells := [row[k] for row in below if k < len(row) and row[k]])
+        if all(map(_is_number, cells))
     ]
+    are_numbers = all(_is_number(of) or of.casefold() in ABSENT for of in over_numbers)
     whole = [int(cell) for cell in names if cell.isdigit()]
     counts = whole == list(range(whole[0], whole[0] + len(whole))) if whole else False
     # 1, 2 may be ratings; 0, 1 are the names that pandas gives to columns without any.
     is_header = counts and (len(whole) > 2 or (whole[0] == 0 and len(whole) >= len(names) - 1))  # noqa: PLR2004
-    return bool(over_numbers) and not is_header
+    return any(map(_is_number, over_numbers)) and are_numbers and not is_header
 
 
 def _with_second_row(

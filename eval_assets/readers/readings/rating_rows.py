@@ -53,6 +53,7 @@ from eval_assets.readers.readings.rater_columns import (
 )
 from eval_assets.readers.readings.table_reading import (
     MOST_QUESTIONS,
+    NUMBER_OF_PERSON,
     OF_ITEM,
     UNLIKE,
     Choices,
@@ -234,7 +235,10 @@ class _RatingRows:
             return None
         of_unit = [*key.items, *filter(None, [key.question, key.run])]
         round_ = self.round
-        if round_ is not None and self._counts(round_, self.rater.codes):
+        time = next((c for c in self.columns if c.kind is Kind.TIME), None)
+        if round_ is not None and plain(round_.name) == "revision" and time is not None:
+            self.round = None  # each rater has revisions of their own, and the later one counts
+        elif round_ is not None and self._counts(round_, self.rater.codes):
             # Trials of a rater, unless one rates an item in several of them.
             is_trial = n_distinct(combined([*of_unit, self.rater])[self.is_rated]) == self.n_rated
             self.round = None if is_trial else round_
@@ -271,7 +275,7 @@ class _RatingRows:
             question=key.question or next(constant_questions, None),
             run=key.run,
             round=self.round,
-            time=next((c for c in self.columns if c.kind is Kind.TIME), None),
+            time=time,
             judges_only=self._holds_judges(),
             judges=judges_by_kind(self.table.columns, self.rater),
             not_read=self.not_read,
@@ -337,6 +341,7 @@ class _RatingRows:
     def _likelihood(self, reading: Reading, per_item: float) -> float:
         first, rated = reading.rated[0].column, [of.column for of in reading.rated]
         n_people = sum(of.who is Who.HUMAN or is_first_name(of.name) for of in rated)
+        n_people += sum(bool(NUMBER_OF_PERSON.match(of.name)) for of in rated)
         return float(
             4
             + 2 * self.is_named

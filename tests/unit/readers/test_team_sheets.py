@@ -658,3 +658,45 @@ def test_what_a_judge_repeats_for_each_item_are_its_runs(
         assert {*tables.scores["run"]} == {*names}
         assert {*tables.scores["item"]} == {*IDS}
     assert {*both.ratings["rater"]} == {"anna", "ben"}
+
+
+def test_later_revision_of_each_rater_counts(tmp_path: Path) -> None:
+    verdicts = ("incorrect", "correct")
+    rows = [
+        [f"r{n}{name}{k}", i, name, verdicts[(values[n] + k) % 2], k, f"2026-08-0{k}T10:00:00Z"]
+        for n, i in enumerate(IDS)
+        for name, values in (("anna", ANNA), ("ben", BEN))
+        for k in (1, 2)[: 1 + (n % 4 == 0 and name == "ben")]
+    ]
+    header = "id,sample_id,reviewer,verdict,revision,reviewed_at"
+
+    lines = [header, *(",".join([*map(str, of)]) for of in rows)]
+    tables = read(tmp_path, "r.csv", "\n".join(lines))
+
+    assert (len(tables.ratings), len(tables.items)) == (2 * N, N)
+    assert "8 second submissions: the later one counts" in tables.notes
+
+
+def test_free_text_is_not_filled_down(tmp_path: Path) -> None:
+    rows = [
+        f"{rater},{i},{value},{'fine' * (rater == 'r1')}"
+        for i, value in zip(IDS, ANNA, strict=True)
+        for rater in ("r1", "r2")
+    ]
+
+    tables = read(tmp_path, "r.csv", "\n".join(["rater_id,item_id,tone,free_text", *rows]))
+
+    assert not any("read as the cell above" in note for note in tables.notes)
+
+
+def test_files_of_one_record_each_are_read_together(tmp_path: Path) -> None:
+    for n, (i, *values) in enumerate(zip(IDS, ANNA, BEN, strict=True)):
+        for name, value in zip(("sid", "mara"), values, strict=True):
+            scores = {"accuracy": value, "completeness": 1 + (value + n) % 5}
+            record = {"case": i, "evaluator_name": name, "scores": scores, "notes": "fine"}
+            (tmp_path / f"{i}_{name}.json").write_text(json.dumps(record))
+
+    tables = read_ratings([tmp_path], ReadOptions())
+
+    assert set(tables.ratings["rater"]) == {"sid", "mara"}
+    assert (len(tables.ratings), len(tables.items)) == (4 * N, N)
