@@ -22,6 +22,7 @@ from eval_assets.readers.names import (
     name_and_number,
     names_judge,
     names_model,
+    names_one_of_several,
     owner_and_field,
     parts_of_raters,
     share_of_criteria,
@@ -33,6 +34,7 @@ from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import (
     MODELS,
     NUMBER_AT_END,
+    NUMBER_OF_PERSON,
     Choices,
     RatedColumn,
     row_numbers,
@@ -217,7 +219,7 @@ def kinds_of(columns: Sequence[CodedColumn]) -> dict[int, Who]:
         is_role |= is_short and (names[k].isupper() or not is_person_named)
         # Results 1 and 2 beside a review are those of tests.
         is_role &= not may_be(stem, Role.RUN) and not (stem == "result" and is_person_named)
-        if is_numbered and is_role:
+        if (is_numbered and is_role) or NUMBER_OF_PERSON.match(names[k]):
             kinds[k] = Who.HUMAN
     if crossed := crossed_parts(names):
         kinds = [
@@ -246,10 +248,26 @@ def beside_humans(columns: Sequence[CodedColumn]) -> list[CodedColumn]:
         >>> [c.name for c in beside_humans([CodedColumn.of(n, [1]) for n in ("f", "human_f")])]
         ['f']
     """
-    of_humans = {
-        re.sub("human_|_human$", "", plain(of.name)) for of in columns if "human" in of.name.lower()
+    humans = [of for of in columns if "human" in of.name.lower()]
+    of_humans = {re.sub("human_|_human$", "", plain(of.name)) for of in humans}
+    pairs = [
+        {of.name: of.name for of in (a, b)}
+        if plain(a.name) == "human" and {*a.values} == {*b.values}
+        else distinct_parts([a.name, b.name])
+        for a in humans
+        for b in columns
+        if b is not a
+    ]
+    of_none = {  # ragcoder_label beside human_label
+        name
+        for parts in pairs
+        if "human" in map(plain, parts.values())
+        for name, part in parts.items()
+        if who(part) in (Who.PERSON, Who.UNKNOWN)
+        and not (is_first_name(part) or names_one_of_several(part))
+        and not may_be(part, Role.SUMMARY, Role.SYSTEM, Role.ROUND, Role.RUN)
     }
-    return [of for of in columns if plain(of.name) in of_humans - {"human"}]
+    return [of for of in columns if plain(of.name) in of_humans - {"human"} or of.name in of_none]
 
 
 def _is_threshold(column: CodedColumn, columns: Sequence[CodedColumn]) -> bool:

@@ -19,6 +19,7 @@ from eval_assets.readers.names import (
     may_be_program,
     name_and_number,
     names_id,
+    names_model,
     parts_of_raters,
     share_of_criteria,
     share_of_people,
@@ -51,6 +52,7 @@ _NEARLY_UNIQUE = 0.995
 _ALMOST = 0.9
 """Share of rows from which on an item's column has second ratings, and no other items."""
 
+_WHO_RATES = re.compile(r"annotat|rat(er|ed)|review|label|coder|evaluat|assess|grade|scored")
 _PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
 _FEWEST_CORRECTED = 8
 _NOT_ITS_NAME = Reason("its name is not one of a rater", is_attribute=False)
@@ -108,6 +110,7 @@ class _ItemRows:
             names = listed_briefly([of.name for of in owners.runs])
             reading.forks.append((f"{names} are runs of a judge", changed))
         self._refuse_corrections(reading, people, judges)
+        self._refuse_systems(reading)
         self._use_sheets(reading)
         self._rate_items(reading)
         return reading
@@ -136,6 +139,28 @@ class _ItemRows:
                 message += ", as corrections do: what people say of the others is open"
                 remedy = "Fill in the rows that people checked, or if they rated these alone, pass"
                 reading.refusal = message, f"{remedy} {option}"
+
+    def _refuse_systems(self, reading: Reading) -> None:
+        """Refuse columns of models alone beside people, who may have rated what these wrote."""
+        models = {of.rater or "" for of in reading.rated if of.is_judge}
+        is_open = not any(self.owners.is_chosen(of.column) for of in reading.rated)
+        is_open &= reading.refusal is None and reading.is_of_judges
+        names = tuple(of.column.name for of in reading.rated)
+        for column in self.owners.columns if is_open and len(models) > 1 else ():
+            is_rater = column.holds_emails or (
+                _WHO_RATES.search(plain(column.name)) and column.may_be(Role.RATER)
+            )
+            are_people = is_rater and share_of_people(column.values[:50]) > 0.5
+            if are_people and column.name not in names and all(map(names_model, models)):
+                message = f"{column.name} names people, and all ratings are in columns of models"
+                rated = option_text(self.table, "rating", *names)
+                remedy = (
+                    f"If they rated these, pass {option_text(self.table, 'rater', column.name)}"
+                )
+                remedy += (
+                    f" {rated}; if the models rated, {option_text(self.table, 'judge', *names)}"
+                )
+                reading.refusal = message, remedy
 
     def _name_raters(
         self, reading: Reading, people: list[CodedColumn], judges: list[CodedColumn]
@@ -185,6 +210,8 @@ class _ItemRows:
         of_people = self.owners.crossed(people)
         of_judges = judges_of_parts(judges, of_people)
         rated = [] if of_judges or reading.question else columns_by_criterion(people, judges)
+        if not (rated or of_people or reading.question) and (answers := _of_one_person(people)):
+            rated = [*answers, *(r for judge in judges for r in judges_of_parts([judge], answers))]
         rest = [of for of in judges if all(of is not known.column for known in rated)]
         if not rated or any(map(self.owners.is_chosen, rest)):
             return [*of_people, *(of_judges or map(judged, judges))] if of_people else [], []
@@ -399,7 +426,8 @@ class _ItemRows:
         strangers = []
         for column in people:
             name = parts.get(column.name, column.name)
-            is_known = self.owners.who_is(column) is Who.HUMAN or is_first_name(name)
+            kind = who(name) if column.name in parts else self.owners.who_is(column)
+            is_known = kind is Who.HUMAN or is_first_name(name)
             is_alone = is_rating_word(column.name) and stems.count(column.name) == 1
             if is_alone or not is_known or plain(name) in SHARED_NAMES:
                 strangers.append(column)

@@ -188,6 +188,9 @@ class RatedColumns:
 
     def _of_one_scale(self, rated: list[CodedColumn]) -> list[CodedColumn]:
         """Return the columns whose values are of one kind; give the reason for the peers."""
+        strangers = self._beside_pairs(rated)
+        self.not_read |= {column.name: UNLIKE for column in strangers}
+        rated = [column for column in rated if column not in strangers]
         are_crossed = crossed_parts([c.name for c in rated]) and not any(
             c.may_be(Role.TIME) and not c.may_be(Role.RATING) for c in rated
         )
@@ -236,6 +239,20 @@ class RatedColumns:
                 self.not_read[column.name] = UNLIKE if may_rate else _UNORDERED
         return main
 
+    def _beside_pairs(self, rated: Sequence[CodedColumn]) -> list[CodedColumn]:
+        """Return columns called like nobody's, with other values than Human and Judge score."""
+        pairs = [c for c in rated if any(self.owners.is_pair(c, of) for of in rated)]
+        values = {value for column in pairs for value in column.values}
+        owners = {plain(column.name).split("_")[0] for column in pairs}
+        return [
+            column
+            for column in rated
+            if pairs and column not in pairs and self.owners.is_person(column)
+            if not (is_first_name(column.name) or names_one_of_several(column.name))
+            if column.who is not Who.HUMAN or plain(column.name).split("_")[0] in owners
+            if 2 * len(values & {*column.values}) < len(column.values)
+        ]
+
     def _is_alike(self, column: CodedColumn, group: Sequence[CodedColumn]) -> bool:
         first = group[0]
         if column.kind is not first.kind:
@@ -255,6 +272,8 @@ class RatedColumns:
         low, high = min(numbers), max(numbers)
         lowest, highest = min(peers), max(peers)
         overlap = len(numbers & peers) >= 0.5 * min(len(numbers), len(peers))
+        # Means of several scores hardly have values in common.
+        overlap |= self.owners.is_pair(column, first) and low <= highest and lowest <= high
         are_wide = min(high - low, highest - lowest) > 10 and low < highest and lowest < high
         are_small = max(high, highest) <= 10
         near = is_few and low - 2 <= highest and lowest - 2 <= high

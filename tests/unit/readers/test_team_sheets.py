@@ -660,6 +660,53 @@ def test_what_a_judge_repeats_for_each_item_are_its_runs(
     assert {*both.ratings["rater"]} == {"anna", "ben"}
 
 
+@pytest.mark.parametrize("header", ["human_label,ragcoder_label", "label_human,label_v", "human,x"])
+def test_only_column_beside_a_human_one_is_of_a_judge_or_in_doubt(
+    header: str, tmp_path: Path
+) -> None:
+    tables = read(tmp_path, "r.csv", sheet(f"id,{header}", *words("a", "b", ANNA, JUDGE)))
+
+    assert (len(tables.ratings), len(tables.scores)) == (N, N)
+    assert [doubt.choice.endswith("is a judge") for doubt in tables.doubts] == [True]
+
+
+def test_stranger_beside_several_people_is_named(tmp_path: Path) -> None:
+    header = "id,human_1_label,human_2_label,foo_label"
+
+    tables = read(tmp_path, "r.csv", sheet(header, *words("a", "b", ANNA, BEN, JUDGE)))
+
+    assert "foo_label counts as a person; if a judge, pass --judge foo_label" in tables.notes
+
+
+def test_counts_beside_human_and_judge_scores_are_no_ratings(tmp_path: Path) -> None:
+    scores = [[round(value + n % 7 / 10, 3) for n, value in enumerate(of)] for of in (ANNA, JUDGE)]
+    counts = turns(0, 3, 1, 2), turns(6, 2, 1, 0, 5), turns(0)
+
+    content = sheet(
+        "id,Human messages,Agent requests,Checks failed,Human score,Judge score", *counts, *scores
+    )
+    tables = read(tmp_path, "runs.csv", content)
+
+    assert (set(tables.ratings["rater"]), set(tables.scores["judge"])) == (
+        {"Human score"},
+        {"Judge score"},
+    )
+    assert any("Human messages" in note for note in tables.notes)
+
+
+def test_scores_of_one_person_on_two_questions_are_not_two_peoples(tmp_path: Path) -> None:
+    passed, judged = words("0", "1", ANNA, JUDGE)
+    header = "index,Human Score,Human Passing,gpt-4o-mini-passing,Qwen Correct"
+
+    scores = [1 + value // 2 for value in ANNA]
+    tables = read(tmp_path, "r.csv", sheet(header, scores, passed, judged, turns(1, 1, 0)))
+
+    assert set(tables.ratings["rater"]) == {"Human"}
+    assert set(tables.ratings["question"]) == {"Score", "Passing"}
+    assert set(tables.scores["question"]) == {"Passing"}
+    assert any("Qwen Correct" in note for note in tables.notes)
+
+
 def test_later_revision_of_each_rater_counts(tmp_path: Path) -> None:
     verdicts = ("incorrect", "correct")
     rows = [
@@ -675,6 +722,33 @@ def test_later_revision_of_each_rater_counts(tmp_path: Path) -> None:
 
     assert (len(tables.ratings), len(tables.items)) == (2 * N, N)
     assert "8 second submissions: the later one counts" in tables.notes
+
+
+@pytest.mark.parametrize("raters", ["annotator", "reviewed_by", "email"])
+def test_columns_of_models_beside_people_may_be_what_these_rated(
+    raters: str, tmp_path: Path
+) -> None:
+    names = turns("anna@x.example", "ben@x.example") if raters == "email" else turns("Ana", "Bo")
+    content = sheet(f"id,{raters},gpt-4o,claude-3-opus", names, ANNA, JUDGE)
+
+    with pytest.raises(ExceptionGroup) as raised:
+        read(tmp_path, "r.csv", content)
+
+    assert f"{raters} names people" in str(raised.value.exceptions[0])
+    rated = ReadOptions(rater=(raters,), rating=("gpt-4o", "claude-3-opus"))
+    assert set(read_ratings([tmp_path / "r.csv"], rated).ratings["rater"]) == {*names}
+    judges = ReadOptions(judge=("gpt-4o", "claude-3-opus"))
+    assert len(read_ratings([tmp_path / "r.csv"], judges).scores) == 2 * N
+
+
+def test_numbers_of_students_in_a_header_are_raters(tmp_path: Path) -> None:
+    header = "COMMENT_ID,COMMENT_SCORE,AUTHOR_USERNAME,22210036,22210011"
+
+    tables = read(
+        tmp_path, "r.csv", sheet(header, turns(7, -3, 120), turns("user_1", "user_2"), ANNA, BEN)
+    )
+
+    assert set(tables.ratings["rater"]) == {"22210036", "22210011"}
 
 
 def test_free_text_is_not_filled_down(tmp_path: Path) -> None:
