@@ -146,7 +146,7 @@ def _print_readings(results: Sequence[CheckResult], *, as_json: bool) -> int:
 
     click.echo("The files can be read in two ways, and the verdicts differ. Choose one.")
     for result in results:
-        choice = f"{result.choice or 'Otherwise'}: {result.option}"
+        choice = ": ".join(filter(None, (result.choice or "Otherwise", result.option)))
         lines = wrapped(choice, first="", rest="  ")
         click.echo("\n".join(["", *lines, *answer_lines(result.screen)]))
     return MISUSED

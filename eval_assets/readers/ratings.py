@@ -327,7 +327,7 @@ def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions
 def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     """Raise an error for each name in the options that no file has."""
     columns = [column for table in source.tables for column in table.columns]
-    names = [column.name for column in columns if not column.origin]
+    names = [column.name for column in columns]
     known = {plain(name) for name in names} | {origin.value for origin in Origin}
     raters: set[str] = set()  # values, and parts of headers
     if options.rater or options.judge:

@@ -1,20 +1,31 @@
 """Readings of a table: which columns name items, raters and questions, and which hold ratings."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import permutations
+from dataclasses import replace
+from itertools import combinations, permutations
 
 from eval_assets.errors import raise_all
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
     Kind,
+    Origin,
     combined,
     n_distinct,
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, Who, names_judge, names_model, share_of_criteria, who
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    distinct_parts,
+    names_judge,
+    names_model,
+    share_of_criteria,
+    who,
+)
 from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.derived_columns import usable_columns
 from eval_assets.readers.readings.item_rows import reading_of_item_rows
@@ -32,6 +43,9 @@ from eval_assets.readers.readings.table_reading import (
     with_names_of_runs,
 )
 from eval_assets.readers.values import are_yes_or_no
+
+_RESPONSES = re.compile(r"response|answer|output|system|candidate|completion|generation|summar")
+"""Names of objects by system, which hold what each wrote and how it was rated."""
 
 
 def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
@@ -53,11 +67,41 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
     ]
     usable = [reading for reading in readings if reading is not None]
     for reading in usable:
+        _rate_responses(reading, choices)
         _doubt_question(reading, choices)
         _doubt_item(reading, choices)
         split_levels(reading, choices)
         reading.name_the_rest()
     return sorted(usable, key=lambda reading: -reading.likelihood)
+
+
+def _rate_responses(reading: Reading, choices: Choices) -> None:
+    """Take names of responses for what was rated, if each has a text of its own, or name that."""
+    rater, unit = reading.rater, combined(reading.items) if reading.items else None
+    if rater is None or unit is None or n_distinct(unit) == len(unit):
+        return
+    texts = [
+        column
+        for column in reading.table.columns
+        if column.kind is Kind.TEXT
+        and not (column.may_be(Role.TEXT) or column.name in reading.not_read)
+        and column.n_distinct == len(column)
+        and share_constant(column, unit) == 0
+    ]
+    is_key = rater.origin is Origin.KEY and rater is not choices.rater_column
+    are_systems = any(map(names_model, rater.values)) and _RESPONSES.search(plain(rater.name))
+    if not (texts and is_key and are_systems) or choices.items:
+        reason = Reason("another text for each rater", is_told=True)
+        reading.not_read |= dict.fromkeys((of.name for of in texts), reason)
+    else:
+        people = (of for of in reading.table.columns if of.may_be(Role.RATER) and of is not rater)
+        reading.rater, reading.judges_only = next(people, None), False
+        reading.people_only = reading.rater is None
+        reading.items.append(rater)
+        if reading.people_only:
+            reading.rated = [replace(of, rater="") for of in reading.rated]
+        role = "judge" if all(map(names_model, rater.values)) else "rater"
+        reading.forks = [(f"{rater.name} names what was rated", {role: (rater.name,)})]
 
 
 def _doubt_question(reading: Reading, choices: Choices) -> None:
@@ -75,13 +119,14 @@ def _doubt_question(reading: Reading, choices: Choices) -> None:
 def _doubt_item(reading: Reading, choices: Choices) -> None:
     """Add the choice that no part of the item is who rated, if one has a few values with each."""
     names_raters = reading.rater is not None or any(of.rater for of in reading.rated)
-    if names_raters or choices.items or len(reading.items) != 2:
+    if names_raters or reading.people_only or choices.items or len(reading.items) != 2:
         return
     for part, item in permutations(reading.items):
         n_items = n_distinct(combined(reading.items))
         is_full = 1 < n_distinct(part.codes) * n_distinct(item.codes) == n_items
         is_item = part.may_be(Role.TURN, Role.RUN, Role.ROUND, Role.QUESTION)
         is_item |= part.may_be(Role.SYSTEM) and not any(who(of).is_human for of in part.values[:50])
+        is_item |= all(_RESPONSES.search(plain(of)) for of in part.values)
         if is_full and not is_item and 2 * part.n_distinct <= item.n_distinct:
             choice = f"{part.name} is part of the item"
             reading.forks.append((choice, {"rater": (part.name,)}))
@@ -116,23 +161,10 @@ def best_readings(
             raise_all(candidates[0].problems, source=candidates[0].table.file)
             chosen = [candidates[0], *ratings_on_other_levels(candidates)]
             _name_unread_ratings(chosen, of_document)
-            _name_texts_of_ratings(chosen[0])
             readings += chosen
         else:
             refused += candidates[:1]
     return readings, sorted(refused, key=lambda of: -of.likelihood)
-
-
-def _name_texts_of_ratings(reading: Reading) -> None:
-    """Have texts told that differ for all raters of each item: it may be no item then."""
-    if reading.rater is None or not reading.items:
-        return
-    unit = combined(reading.items)
-    for column in reading.table.columns:
-        is_open = reading.not_read.get(column.name) == FREE_TEXT and not column.may_be(Role.TEXT)
-        is_own = is_open and column.n_distinct == len(column) and n_distinct(unit) < len(unit)
-        if is_own and share_constant(column, unit) == 0:
-            reading.not_read[column.name] = Reason("another text for each rater", is_told=True)
 
 
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:
@@ -144,15 +176,27 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     columns = [*best.table.columns, *{c.name: c for c in further if c.level}.values()]
     forms = Counter(form_of(column.name) for column in columns if column.can_rate)
     read = {of.column.name for reading in readings for of in reading.rated}
+    columns = [of for of in columns if of.name not in read]
+    # What a person and a model say of one thing, as in human_decision and model_decision.
+    words = [of for of in columns if of.can_rate and of.n_distinct > 1]
+    pairs = ((a, b) for a, b in combinations(words, 2) if {*a.values} == {*b.values})
+    parts = [distinct_parts([a.name, b.name]) for a, b in pairs]
+    paired = {
+        name
+        for of in parts
+        if {who(part) is Who.HUMAN for part in of.values()} == {True, False}
+        for name in of
+    }
     for column in columns:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
-        if reason is None or column.name in read:
+        if reason is None:
             continue
         is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
         is_judge = names_judge(column.name) and not names_model(column.name)
         if (
             (is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT))
             or (reason.is_attribute and _has_all_values(column, values))
+            or (reason.is_attribute and column.name in paired)
             or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
         ):
             best.not_read[column.name] = reason.told

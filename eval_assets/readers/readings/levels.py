@@ -155,6 +155,9 @@ def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
     These are judges' scores beside people's ratings, and people's beside those of judges.
     """
     best = candidates[0]
+    kinds = set() if best.rater is None else {who(of) is Who.JUDGE for of in best.rater.values}
+    if len(kinds) > 1:
+        return []  # its list has both
     known = {owner_and_field(of.column.name)[1] for of in best.rated if of.rater}
     known |= {of.column.name for of in best.rated}
     for other in candidates[1:]:

@@ -303,9 +303,14 @@ def _machine_rows(
             yield column, np.append([word in _FALSE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
             yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
-        elif _KIND.search(name) and len(words) <= MOST_QUESTIONS:
+        elif len(words) <= MOST_QUESTIONS and (_KIND.search(name) or _says_whose(column)):
             are_judges = [who(value) is Who.JUDGE for value in column.values]
             yield column, np.append(are_judges, False)[column.codes]
+
+
+def _says_whose(column: CodedColumn) -> bool:
+    """Return whether names of fields are of a person and a model, as human_ and model_scores."""
+    return column.origin is Origin.KEY and {*map(who, column.values)} == {Who.HUMAN, Who.JUDGE}
 
 
 def with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedColumn:
@@ -330,12 +335,15 @@ def with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedCo
         machines, people = (
             set(rater.codes[rows & rater.has_cell].tolist()) for rows in (is_machine, ~is_machine)
         )
-        if machines & people:
+        # Under a person's name, fields of human and model scores hold a model's, too.
+        is_below = column.level > rater.level and _says_whose(column)
+        if machines & people and not is_below:
             continue  # the kind is that of the text: the same raters rate those of both
-        rows = np.flatnonzero(is_machine & ~rater.has_cell)
+        rows = np.flatnonzero(is_machine & (~rater.has_cell | is_below))
         kinds = {column.values[code] for code in np.unique(column.codes[rows])}
         if len(kinds) == 1 and who(kind := kinds.pop()) is Who.JUDGE:
             codes = rater.codes.copy()
             codes[rows] = len(rater.values)
-            return replace(rater, codes=codes, values=[*rater.values, kind])
+            level = max(rater.level, is_below * column.level)
+            return replace(rater, codes=codes, values=[*rater.values, kind], level=level)
     return rater

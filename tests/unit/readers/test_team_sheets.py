@@ -763,6 +763,82 @@ def test_free_text_is_not_filled_down(tmp_path: Path) -> None:
     assert not any("read as the cell above" in note for note in tables.notes)
 
 
+def test_what_person_and_model_say_beside_the_ratings_is_named(tmp_path: Path) -> None:
+    header = "case_id,teacher_score,ai_score,teacher_error_type,ai_error_type,teacher_seconds"
+    kinds = turns("calc", "step", "form"), turns("step", "calc", "form")
+
+    tables = read(tmp_path, "r.csv", sheet(header, ANNA, JUDGE, *kinds, range(40, 40 + N)))
+
+    assert "not read: teacher_error_type, ai_error_type, a flag by its name" in tables.notes
+
+
+def test_scores_of_a_model_stand_below_the_name_of_a_person(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"a{n}",
+            "rfp_id": i,
+            "annotator_id": ("amara", "tomas")[n % 2],
+            "human_scores": {"clarity": a, "fit": b},
+            "model_scores": {"clarity": j, "fit": k},
+            "score_deltas": {"clarity": a - j, "fit": b - k},
+        }
+        for n, (i, a, b, j, k) in enumerate(zip(IDS, ANNA, BEN, JUDGE, SECOND, strict=True))
+    ]
+
+    tables = read(tmp_path, "r.json", json.dumps(rows))
+
+    assert (set(tables.ratings["rater"]), set(tables.scores["judge"])) == (
+        {"amara", "tomas"},
+        {"model_scores"},
+    )
+    assert (len(tables.ratings), len(tables.scores)) == (2 * N, 2 * N)
+
+
+MODELS = ("gpt-4o", "claude-3-opus", "llama-3-70b")
+
+
+@pytest.mark.parametrize("rater", ["", "annotator"])
+def test_responses_by_model_are_what_was_rated(rater: str, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": i,
+            **({rater: ("ana", "bo")[n % 2]} if rater else {}),
+            "responses": {
+                model: {"response": f"text {n} by {model} in words", "tone": 1 + (n + k) % 5}
+                for k, model in enumerate(MODELS)
+            },
+        }
+        for n, i in enumerate(IDS)
+    ]
+
+    tables = read(tmp_path, "r.json", json.dumps(rows))
+
+    assert set(tables.ratings["rater"]) == ({"ana", "bo"} if rater else {"(not named)"})
+    assert len(tables.items) == 3 * N
+    with_names = ReadOptions(judge=("responses.key",))
+    assert {*read_ratings([tmp_path / "r.json"], with_names).scores["judge"]} == {*MODELS}
+
+
+def test_raters_of_responses_by_model_stay_people(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": i,
+            "answers": {
+                model: {
+                    "answer": f"text {n} by {model} in words",
+                    "ratings": [{"rater": "ana", "score": a}, {"rater": "bo", "score": b}],
+                }
+                for model in MODELS
+            },
+        }
+        for n, (i, a, b) in enumerate(zip(IDS, ANNA, BEN, strict=True))
+    ]
+
+    tables = read(tmp_path, "r.json", json.dumps(rows))
+
+    assert (len(tables.ratings), len(tables.scores)) == (6 * N, 0)
+
+
 def test_files_of_one_record_each_are_read_together(tmp_path: Path) -> None:
     for n, (i, *values) in enumerate(zip(IDS, ANNA, BEN, strict=True)):
         for name, value in zip(("sid", "mara"), values, strict=True):
