@@ -463,10 +463,10 @@ def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Readi
             candidates = readings_of(reading.table, replace(options, item=(best.name,)))
             reading = next((of for of in candidates if of.refusal is None), reading)
     known = [of for of in reading.items if 2 * len(items.intersection(of.values)) > len(of.values)]
-    if reading.is_of_judges and reading.run is None and len(known) == 1 and len(reading.items) > 1:
+    rest = [of for of in reading.items if of not in known]
+    if reading.is_of_judges and reading.run is None and len(known) == len(rest) == 1:
         # What tells a judge's scores of one item apart are runs.
-        run = next(of for of in reading.items if of not in known)
-        reading = replace(reading, items=known, run=run) if len(reading.items) == 2 else reading
+        reading = replace(reading, items=known, run=rest[0])
     of_raters = (Who.HUMAN, Who.PERSON, Who.JUDGE)
     is_rated = any(of.is_judge or of.column.who in of_raters for of in reading.rated)
     is_attributes = reading.rater is None and not is_rated and not options.rating

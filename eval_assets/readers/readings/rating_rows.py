@@ -186,9 +186,9 @@ class _RatingRows:
 
     def _repeats_scores(self, column: CodedColumn) -> bool:
         """Return whether judges alone rated, each item once with each of a few numbers."""
-        others = (Role.TURN, Role.QUESTION, Role.SYSTEM, Role.TIME)
+        roles = (Role.TURN, Role.QUESTION, Role.SYSTEM, Role.TIME)
         is_numbered = column.is_whole or names_runs(column.values[:_MOST_RUNS])
-        if not (self._holds_judges() and is_numbered) or column.may_be(*others) or self.level:
+        if not (self._holds_judges() and is_numbered) or column.may_be(*roles) or self.level:
             return False
         n_runs = len(column.values)
         items = (of for of in self.columns if of not in (column, self.rater) and not of.can_rate)

@@ -652,12 +652,12 @@ def test_what_a_judge_repeats_for_each_item_are_its_runs(
     (tmp_path / "people.csv").write_text(sheet("id,anna,ben", ANNA, BEN))
 
     alone = read(tmp_path, "judge.csv", "".join(",".join(map(str, of)) + "\n" for of in lines))
-    both = read_ratings([tmp_path / "people.csv", tmp_path / "judge.csv"], ReadOptions())
+    joined = read_ratings([tmp_path / "people.csv", tmp_path / "judge.csv"], ReadOptions())
 
-    for tables in (alone, both):
+    for tables in (alone, joined):
         assert {*tables.scores["run"]} == {*names}
         assert {*tables.scores["item"]} == {*IDS}
-    assert {*both.ratings["rater"]} == {"anna", "ben"}
+    assert {*joined.ratings["rater"]} == {"anna", "ben"}
 
 
 @pytest.mark.parametrize("header", ["human_label,ragcoder_label", "label_human,label_v", "human,x"])
