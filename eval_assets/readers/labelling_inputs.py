@@ -13,8 +13,9 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.labelling.assignments import Assignment, Purpose
 from eval_assets.labelling.choices import choices_of, parse_typed
+from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_view import response_views
-from eval_assets.labelling.study import Check, Study
+from eval_assets.labelling.study import Study
 from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, plain
 from eval_assets.readers.problems import RowProblems, nearest, quoted

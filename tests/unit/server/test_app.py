@@ -10,9 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import ResponseView, response_views
-from eval_assets.labelling.study import Check, Study, replace_link, revoke_link
+from eval_assets.labelling.study import Study, replace_link, revoke_link
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labelling_inputs import read_assignments
 from eval_assets.readers.responses import read_responses
