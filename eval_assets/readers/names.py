@@ -447,6 +447,33 @@ def name_and_number(name: str) -> tuple[str, Role, str] | None:
     return match[1], Role.ROUND if may_be(match[2], Role.ROUND) else Role.RUN, match[3]
 
 
+_ORDER_OF_PAIR = re.compile(
+    r"(.*?)[\s_(-]*\b_?(ab|ba|orig(inal)?|swap(ped)?|reversed?|flip(ped)?|forwards?|backwards?|normal"
+    r"|invert(ed)?|(order|position|pos)[\s_-]*[12ab]{1,2}|(1st|2nd|first|second)[\s_-](order|position))\)?",
+    re.IGNORECASE,
+)
+
+
+def orders_of_pairs(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the judge and the order of two responses in each name that has one beside others.
+
+    Examples:
+        >>> orders_of_pairs(["judge_ab", "judge_ba", "gpt-4o"])
+        {'judge_ab': ('judge', 'ab'), 'judge_ba': ('judge', 'ba')}
+        >>> orders_of_pairs(["judge", "judge_swapped"])
+        {'judge': ('judge', 'original'), 'judge_swapped': ('judge', 'swapped')}
+    """
+    orders: dict[str, tuple[str, str]] = {}
+    for name in names:
+        match = _ORDER_OF_PAIR.fullmatch(name.replace("_", " "))
+        if match and match[1]:
+            orders[name] = match[1].replace(" ", "_"), match[2]
+    stems = Counter(stem for stem, _ in orders.values())
+    orders |= {name: (name, "original") for name in names if name in stems}
+    stems.update(name for name in names if name in stems)
+    return {name: orders[name] for name in names if name in orders and stems[orders[name][0]] > 1}
+
+
 def names_runs(values: Sequence[str]) -> bool:
     """Return whether all values number runs, and say no more than that.
 

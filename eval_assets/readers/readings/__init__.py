@@ -23,6 +23,7 @@ from eval_assets.readers.names import (
     distinct_parts,
     names_judge,
     names_model,
+    names_runs,
     share_of_criteria,
     who,
 )
@@ -117,19 +118,30 @@ def _doubt_question(reading: Reading, choices: Choices) -> None:
 
 
 def _doubt_item(reading: Reading, choices: Choices) -> None:
-    """Add the choice that no part of the item is who rated, if one has a few values with each."""
-    names_raters = reading.rater is not None or any(of.rater for of in reading.rated)
-    if names_raters or reading.people_only or choices.items or len(reading.items) != 2:
+    """Add the choice that no part of the item is who rated, if one has a few values with each.
+
+    Numbers may count the runs of a judge.
+    """
+    names_raters = any(of.rater and not of.is_judge for of in reading.rated)
+    is_named = reading.rater or names_raters or reading.people_only
+    if is_named or choices.items or len(reading.items) != 2:
         return
+    names = tuple(of.column.name for of in reading.rated)
     for part, item in permutations(reading.items):
         n_items = n_distinct(combined(reading.items))
         is_full = 1 < n_distinct(part.codes) * n_distinct(item.codes) == n_items
-        is_item = part.may_be(Role.TURN, Role.RUN, Role.ROUND, Role.QUESTION)
+        may_be_run = part.is_whole or names_runs(part.values)
+        is_item = part.may_be(Role.TURN, Role.RUN, Role.QUESTION) or (
+            part.may_be(Role.ROUND) and not may_be_run
+        )
         is_item |= part.may_be(Role.SYSTEM) and not any(who(of).is_human for of in part.values[:50])
         is_item |= all(_RESPONSES.search(plain(of)) for of in part.values)
         if is_full and not is_item and 2 * part.n_distinct <= item.n_distinct:
             choice = f"{part.name} is part of the item"
-            reading.forks.append((choice, {"rater": (part.name,)}))
+            if may_be_run:
+                reading.forks.append((choice, {"run": part.name, "judge": names}))
+            else:
+                reading.forks.append((choice, {"rater": (part.name,)}))
 
 
 def best_readings(

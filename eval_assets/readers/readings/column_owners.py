@@ -66,7 +66,8 @@ class ColumnOwners:
         self.models = self._models_who_rate(candidates)
         self._give_judge(self.models)
         self._give_judge([of for of in candidates if _is_threshold(of, self.columns)])
-        if not any(self.who_is(column) is Who.JUDGE for column in candidates):
+        judges = [of for of in candidates if self.who_is(of) is Who.JUDGE]
+        if all(of.may_be(Role.RUN) for of in judges):
             # The only score without a rater is a judge's beside its model, or beside runs.
             scores = [c for c in candidates if not self.is_person(c) and c.may_be(Role.RATING)]
             runs = (of for of in self.columns if of.may_be(Role.RUN))

@@ -20,6 +20,7 @@ from eval_assets.readers.names import (
     name_and_number,
     names_id,
     names_model,
+    orders_of_pairs,
     parts_of_raters,
     share_of_criteria,
     share_of_people,
@@ -188,10 +189,16 @@ class _ItemRows:
             self._name_people(reading, people, judges)
             reading.rated += map(judged, judges)
             self._doubt_judges(reading, people, judges)
+        orders = orders_of_pairs([of.rater or "" for of in reading.rated if of.is_judge])
         for of in reading.rated:  # a judge's name that ends in a run
-            if of.is_judge and (run := name_and_number(of.rater or "")):
+            if of.is_judge and of.rater in orders:
+                of.rater, of.run = orders[of.rater]
+            elif of.is_judge and (run := name_and_number(of.rater or "")):
                 judge = "judge" if is_rating_word(run[0]) else run[0] or "judge"
                 of.rater, of.run = judge, run[2]
+        if orders:
+            text = f"{listed_briefly([*orders])} read as runs of a judge in two orders"
+            reading.notes.append(f"{text}: a verdict must mean the same response in both")
         reading.likelihood += 2 * bool(judges)
         # The only judge has the name of its model, if a column beside its scores holds that.
         models, named = self.owners.models_of_all, {of.rater for of in reading.rated if of.is_judge}

@@ -28,6 +28,7 @@ from eval_assets.readers.names import (
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion
 from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
+from eval_assets.readers.values import are_yes_or_no
 
 
 def split_levels(reading: Reading, choices: Choices) -> None:
@@ -124,7 +125,7 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
             continue
         unit = combined(items)
         constant = [share_constant(of.column, unit) for of in people]
-        is_run = part is choices.run or part.may_be(Role.RUN)
+        is_run = part is choices.run or part.may_be(Role.RUN) or are_yes_or_no(part.values)
         is_version = len(part.values) <= _MOST_VERSIONS and n_distinct(unit) >= _FEWEST_OF_VERSIONS
         if any(share < 1 for share in constant) or not (is_run or (is_version and constant)):
             continue

@@ -227,8 +227,11 @@ def _stands_beside_people(
         runs = [of for of in peers if of.may_be(Role.RUN)]
         peers = [of for of in peers if len(of.name) > 1 and of not in runs]
         # In a document a judge stands above its runs, and may do so beside people.
-        return any(of.level and owner_and_field(of.name)[1] == "run" for of in runs) or any(
-            who(owner_and_field(of.name)[1]).is_human or of.who is Who.JUDGE for of in peers
+        is_above = any(of.level and owner_and_field(of.name)[1] == "run" for of in runs)
+        is_judge = names_judge(column.name) and names_model(column.values[0])
+        return is_above or any(
+            who(owner_and_field(of.name)[1]).is_human or (of.who is Who.JUDGE and not is_judge)
+            for of in peers
         )
     # Words of a judge that name nobody, one for each item, are verdicts.
     names = column.rating_words[:50]

@@ -193,9 +193,7 @@ class _RatingRows:
         n_runs = len(column.values)
         items = (of for of in self.columns if of not in (column, self.rater) and not of.can_rate)
         return 1 < n_runs <= _MOST_RUNS and any(
-            n_runs < of.n_distinct * n_runs == n_distinct(combined([of, column])) <= self.n_rated
-            and n_runs < of.n_distinct
-            for of in items
+            n_runs < of.n_distinct == n_distinct(combined([of, column])) / n_runs for of in items
         )
 
     def _numbers_scores(self, column: CodedColumn) -> bool:

@@ -19,6 +19,7 @@ from eval_assets.readers.names import Role, is_first_name, names_model, share_of
 from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
+from eval_assets.readers.values import are_yes_or_no
 
 FRAME = "data frame"
 """Name of a source that is no file, whose remedies name arguments in place of options."""
@@ -350,7 +351,8 @@ def _may_be_asked(column: CodedColumn, parts: Sequence[CodedColumn]) -> bool:
     above = [of.level for of in parts if of is not column]
     is_item &= column.level <= max(above) or min(map(len, column.values)) == 1
     is_of_item = column.may_be(Role.SYSTEM) or (column.origin is not Origin.KEY and is_item)
-    return column.kind is Kind.WORD and not (is_numbered or are_names or is_of_item)
+    is_flag = are_yes_or_no(column.values)
+    return column.kind is Kind.WORD and not (is_numbered or are_names or is_of_item or is_flag)
 
 
 def deepest_level(columns: Sequence[CodedColumn]) -> int:

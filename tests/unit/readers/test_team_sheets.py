@@ -850,3 +850,49 @@ def test_files_of_one_record_each_are_read_together(tmp_path: Path) -> None:
 
     assert set(tables.ratings["rater"]) == {"sid", "mara"}
     assert (len(tables.ratings), len(tables.items)) == (4 * N, N)
+
+
+@pytest.mark.parametrize("header", ["sample", "round"])
+@pytest.mark.parametrize("score", ["score", "verdict"])
+def test_runs_of_nobody_may_be_part_of_the_item(header: str, score: str, tmp_path: Path) -> None:
+    runs = zip(IDS, JUDGE, SECOND, strict=True)
+    lines = [("id", "model", header, score)]
+    lines += [(i, "gpt-4o", f"{k}", f"{s}") for i, *of in runs for k, s in enumerate(of)]
+
+    tables = read(tmp_path, "r.csv", "".join(",".join(of) + "\n" for of in lines))
+
+    assert [doubt.option for doubt in tables.doubts] == [f"--run {header} --judge {score}"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "judge"),
+    [
+        ("judge_ab,judge_ba", "judge"),
+        ("judge,judge_swapped", "judge"),
+        ("gpt-4o_original,gpt-4o_reversed", "gpt-4o"),
+        ("verdict_1st_order,verdict_2nd_order", "verdict"),
+        ("llm_order1,llm_order2", "llm"),
+    ],
+)
+def test_two_orders_of_responses_are_runs_of_a_judge(
+    headers: str, judge: str, tmp_path: Path
+) -> None:
+    columns = words("A", "B", ANNA, BEN, JUDGE, SECOND)
+
+    tables = read(tmp_path, "r.csv", sheet(f"id,anna,ben,{headers}", *columns))
+
+    assert {*tables.scores["judge"]} == {judge}
+    assert tables.scores["run"].nunique() == 2
+    assert any("two orders" in note for note in tables.notes)
+
+
+def test_rows_of_a_swapped_pair_are_runs_and_no_questions(tmp_path: Path) -> None:
+    anna, judge, swapped = words("A", "B", ANNA, JUDGE, SECOND)
+    rows = zip(IDS, anna, judge, swapped, strict=True)
+    lines = [("id", "swapped", "anna", "ben", "gpt-4o")]
+    lines += [of for i, a, j, s in rows for of in ((i, "no", a, a, j), (i, "yes", "", "", s))]
+
+    tables = read(tmp_path, "r.csv", "".join(",".join(of) + "\n" for of in lines))
+
+    assert {*tables.ratings["question"]} == {"rating"}
+    assert {*tables.scores["run"]} == {"no", "yes"}
