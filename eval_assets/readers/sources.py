@@ -18,16 +18,13 @@ from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
+from eval_assets.readers.json_documents import tables_of_document, tables_of_records
+from eval_assets.readers.lists_in_cells import with_lists_unfolded
 from eval_assets.readers.names import Role, may_be, name_and_number, names_id
-from eval_assets.readers.nested_records import (
-    tables_of_document,
-    tables_of_records,
-    with_choices,
-    with_lists_unfolded,
-)
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME
 from eval_assets.readers.summary_rows import without_summary_rows
+from eval_assets.readers.ticked_columns import with_choices
 
 _NO_TABLE = re.compile(
     r"(^|/)(\.|readme|evaluation\.ya?ml|licen[cs]es?)"

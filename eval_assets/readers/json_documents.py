@@ -1,0 +1,121 @@
+"""Documents in JSON as tables: where their records are, and how each is read."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eval_assets.readers.columns import CodedTable, Origin
+from eval_assets.readers.formats.contents import table_of_rows
+from eval_assets.readers.lists_in_cells import with_lists_unfolded
+from eval_assets.readers.names import Who, is_first_name, who
+from eval_assets.readers.nested_records import ALIKE, LINE, Row, similarity, tables_of_rows
+from eval_assets.readers.ticked_columns import with_choices
+
+_FEWEST_RECORDS = 3
+
+
+def tables_of_document(document: object, *, file: str) -> list[CodedTable]:
+    """Return the tables of a document in JSON: one for each level of its records."""
+    match _records(document):
+        case [dict(), *_] as records if all(isinstance(record, dict) for record in records):
+            return tables_of_records(
+                records,  # type: ignore[arg-type] # they are objects
+                range(1, len(records) + 1),
+                file=file,
+            )
+        case dict() as record:
+            return tables_of_records([record], None, file=file)
+        case [list(), *_] as rows if all(isinstance(row, list) for row in rows):
+            return [CodedTable.of(table_of_rows(list(enumerate(rows, 1)), file=file))]  # type: ignore[arg-type] # they are lists
+        case _:
+            return []
+
+
+def tables_of_records(
+    records: Sequence[Mapping[str, Any]], lines: Sequence[int] | None, *, file: str
+) -> list[CodedTable]:
+    """Return the tables of records, whose rows keep the line of their record.
+
+    Without lines, the records of the first list are counted.
+    """
+    rows: list[Row] = [{(str(key),): value for key, value in of.items()} for of in records]
+    for row, line in zip(rows, lines or (), strict=False):
+        row[LINE] = line
+    tables = list(tables_of_rows(rows, {}, 0, (), file))
+    _name_positions(tables)
+    chosen = (with_choices(table) for table in tables if len(table))
+    return [of for table in chosen for of in with_lists_unfolded(table)]
+
+
+def _name_positions(tables: Sequence[CodedTable]) -> None:
+    """Give the raters of a matrix the names in a list of the document that is as long as a row."""
+    lists = [
+        table.columns[-1].values
+        for table in tables
+        if [of.origin for of in table.columns[-2:]] == [Origin.POSITION, None]
+        and len(table.columns[-1].values) == len(table) > 1
+        and all(map(_may_name_rater, table.columns[-1].values[:50]))
+    ]
+    for column in (of for table in tables for of in table.columns if of.origin is Origin.POSITION):
+        names = next((of for of in lists if len(of) == len(column.values)), None)
+        if names is not None and column.values[0] == "rater 1":
+            column.values = names
+
+
+def _may_name_rater(name: str) -> bool:
+    is_rater = who(name) is Who.JUDGE or who(name).is_human or is_first_name(name)
+    return is_rater and not name.isdigit()
+
+
+def _records(document: object) -> object:
+    """Return a document without the ways in which pandas writes a frame."""
+    match document:
+        case {"columns": [*names], "data": [*rows]}:
+            return [dict(zip(map(str, names), row, strict=False)) for row in rows]
+        case {"schema": dict(), "data": [*rows]}:
+            return [{k: v for k, v in row.items() if k != "index"} for row in rows]
+        case dict() if len(document) > 1:
+            return _turned(document)
+        case _:
+            return document
+
+
+def _turned(document: dict[str, Any]) -> object:
+    """Return the rows of an object of columns, or of a matrix of which the longer side are rows."""
+    values = list(document.values())
+    if all(map(_may_name_rater, document)) and all(
+        isinstance(of, list) and of and all(isinstance(row, dict) for row in of) for of in values
+    ):  # records by their rater
+        return [{"rater": name, **row} for name, of in document.items() for row in of]
+    if all(isinstance(v, list) for v in values) and len({len(v) for v in values}) == 1:
+        is_nested = any(isinstance(item, dict | list) for value in values for item in value)
+        rows = zip(*values, strict=True)
+        return document if is_nested else [dict(zip(document, row, strict=True)) for row in rows]
+    if _hold_records(values):  # by their id, in parts such as train and test
+        return [
+            {"part": p, "item": key, **row} for p, of in document.items() for key, row in of.items()
+        ]
+    if not all(isinstance(value, dict) and value for value in values) or any(
+        isinstance(item, dict | list) for value in values for item in value.values()
+    ):
+        return document
+    keys = list(dict.fromkeys(key for value in values for key in value))
+    counts = [str(k) for k in range(len(keys))]
+    is_full = sum(map(len, values)) > 0.6 * len(keys) * len(values)
+    if keys == counts or (len(keys) > len(values) and is_full):
+        items = ({} if keys == counts else {"item": key} for key in keys)
+        columns = ({name: of.get(key) for name, of in document.items()} for key in keys)
+        return [{**item, **cells} for item, cells in zip(items, columns, strict=True)]
+    if list(document) == [str(k) for k in range(len(document))]:
+        return values
+    return document
+
+
+def _hold_records(values: Sequence[object]) -> bool:
+    """Return whether all values are objects of records of one form, each with an id of its own."""
+    parts = [value for value in values if isinstance(value, dict)]
+    records = [record for part in parts for record in part.values() if isinstance(record, dict)]
+    n_keys = sum(map(len, parts))
+    if not (len(parts) == len(values) and len(records) == n_keys >= _FEWEST_RECORDS):
+        return False
+    are_apart = len({key for part in parts for key in part}) == n_keys and min(map(len, parts)) > 1
+    return are_apart and all(similarity({*records[0]}, {*of}) > ALIKE for of in records)
