@@ -97,6 +97,9 @@ _MODEL = re.compile(
     r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
     r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
     r"|\be-?rater\b|zephyr|nemotron|doubao|vicuna|\balpaca\b|dbrx|\bjamba|\bglm\b|internlm"
+    r"|codestral|ministral|magistral|\bqwq\b|olmo-\d|tulu-\d|hunyuan|minimax|moonshot|chatglm"
+    r"|text-bison|smollm|exaone|granite-\d|ernie-\d|inflection-\d|\bcohere\b|command-a-|\bphi\d"
+    r"|pandalm|judgelm|tigerscore|minicheck|\bhhem\b|yi-large|yi-\d|aya-expanse|reka-\w|sonar-pro"
     r"|baichuan|wizardlm|\brobot\b|\b4o(-mini)?\b|(wild|aegis|nemo)guard|\bgemba\b",
     re.IGNORECASE,
 )
@@ -305,7 +308,7 @@ def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
     A reward model beside first names has no initials.
 
     Examples:
-        >>> [may_be_program(name) for name in ("olmo-7b", "Claude", "scorer 2", "gpt-4o")]
+        >>> [may_be_program(name) for name in ("solar-7b", "Claude", "scorer 2", "gpt-4o")]
         [True, True, False, False]
         >>> may_be_program("RM", ["Anna", "RM"]), may_be_program("RM", ["KL", "RM"])
         (True, False)
@@ -313,7 +316,8 @@ def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
     if name.casefold() == "rm":
         return any(map(is_first_name, peers))
     is_open = who(name) in (Who.UNKNOWN, Who.PERSON) and not _HASH.fullmatch(name)
-    return is_open and (name == "Claude" or _PROGRAM.search(name) is not None)
+    is_program = _PROGRAM.search(name) is not None or names_metric(name)
+    return is_open and (name == "Claude" or is_program)
 
 
 def models_by_company(names: Collection[str]) -> set[str]:

@@ -71,6 +71,7 @@ _FEW_ROWS = 12
 _MOST_KEY_COLUMNS = 9
 _MOST_RUNS = 50
 _MOST_SUMMED = 20
+_MOST_STRANGERS = 2
 _FEWEST_ASKED = 3
 """Columns of ratings from which on a row of each rater is a form that was filled in."""
 
@@ -364,6 +365,12 @@ class _RatingRows:
         programs = tuple(of for of in names if may_be_program(of, names) and of not in models)
         if programs and len(programs) < len(names):
             reading.forks.append((count_as_people(programs), {"judge": programs}))
+        people = [of for of in names if of not in models and who(of) is not Who.JUDGE]
+        strangers = [of for of in people if of not in programs and not _may_be_a_person(of)]
+        # A model's name may be any word; of many raters some have names that are not known here.
+        if 0 < len(strangers) <= min(_MOST_STRANGERS, len(people) / 2):
+            option = option_text(self.table, "judge", *strangers)
+            reading.notes.append(f"{count_as_people(strangers)}; if a judge, pass {option}")
 
     # The key: the coarsest columns with which a rater rates once.
 
@@ -715,3 +722,7 @@ class _RatingRows:
             text = f"beside the rating {best.name}; if it is one: {option}"
             self.not_read[column.name] = Reason(text, is_told=True, is_attribute=False)
         return [column for column in rated if column not in strangers]
+
+
+def _may_be_a_person(name: str) -> bool:
+    return who(name) is Who.HUMAN or is_first_name(name) or name.istitle()

@@ -174,7 +174,7 @@ def test_numbered_columns_that_may_be_outputs_or_questions_are_refused(
     assert "may be raters or questions" in str(refusal.value.exceptions[0])
 
 
-@pytest.mark.parametrize("name", ["hhem", "label", "roberta_score"])
+@pytest.mark.parametrize("name", ["themis", "label", "roberta_score"])
 def test_a_column_beside_people_that_nothing_calls_a_person_is_said_to_count_as_one(
     tmp_path: Path, name: str
 ) -> None:

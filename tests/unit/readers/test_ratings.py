@@ -823,7 +823,7 @@ def test_scale_that_may_be_wider_is_read_the_other_way_too(tmp_path: Path) -> No
     assert [of.questions[0].scale.high for of in (tables, other)] == [4, 5]
 
 
-@pytest.mark.parametrize("name", ["support-quality-scorer", "MODEL_A", "olmo-7b-reward"])
+@pytest.mark.parametrize("name", ["support-quality-scorer", "MODEL_A", "solar-7b", "BLEURT-20"])
 def test_rater_that_may_be_a_program_is_a_doubt(tmp_path: Path, name: str) -> None:
     rows = [(i, name if r == "cleo" else r, v) for i, r, v in LONG]
     files = {"r.csv": lines(("item", "rater", "score"), *rows)}
@@ -835,6 +835,39 @@ def test_rater_that_may_be_a_program_is_a_doubt(tmp_path: Path, name: str) -> No
     assert (doubt.option, doubt.confirmation) == (f"--judge {name}", f"--rater {name}")
     assert (len(tables.ratings), len(other.ratings), len(other.scores)) == (3 * N, 2 * N, N)
     assert not read(tmp_path, files, rater=(name,)).alternatives
+
+
+@pytest.mark.parametrize("name", ["GLIDER", "themis", "step-2", "selene-mini"])
+def test_rater_with_a_name_that_may_be_any_is_said_to_count_as_a_person(
+    tmp_path: Path, name: str
+) -> None:
+    rows = [(i, name if r == "cleo" else r, v) for i, r, v in LONG]
+
+    tables = read(tmp_path, {"r.csv": lines(("item", "rater", "score"), *rows)})
+
+    assert f"{name} counts as a person; if a judge, pass --judge {name}" in tables.notes
+    assert len(tables.ratings) == 3 * N
+
+
+@pytest.mark.parametrize("name", ["Zuzka", "Xochitl", "user_42"])
+def test_rater_with_a_rare_name_needs_no_word(tmp_path: Path, name: str) -> None:
+    rows = [(i, name if r == "cleo" else r, v) for i, r, v in LONG]
+
+    tables = read(tmp_path, {"r.csv": lines(("item", "rater", "score"), *rows)})
+
+    assert not tables.notes
+
+
+@pytest.mark.parametrize(
+    "name", ["codestral", "magistral-medium", "OLMo-7B", "yi-large", "ernie-4.0", "MiniCheck-7B"]
+)
+def test_models_of_all_companies_are_judges(tmp_path: Path, name: str) -> None:
+    rows = [(i, name if r == "cleo" else r, v) for i, r, v in LONG]
+
+    tables = read(tmp_path, {"r.csv": lines(("item", "rater", "score"), *rows)})
+
+    assert {*tables.scores["judge"]} == {name}
+    assert not tables.alternatives
 
 
 def test_rater_with_another_kind_of_name_is_a_doubt(tmp_path: Path) -> None:
