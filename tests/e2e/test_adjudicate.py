@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.adjudicate import adjudicate
-from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
+from tests.e2e.conftest import Evaluated, clean_environment
 from tests.terminal import Terminal
 
 
@@ -28,9 +28,9 @@ def folder(tmp_path: Path) -> Evaluated:
     return evaluated
 
 
-def adjudicating(folder: Evaluated) -> Terminal:
+def adjudicating(folder: Evaluated, programs: Path) -> Terminal:
     return Terminal(
-        [PROGRAM, "adjudicate", "--rater", "lea"],
+        [programs / "eval-assets", "adjudicate", "--rater", "lea"],
         environment=clean_environment() | {"EVAL_DATA": str(folder.path)},
         folder=folder.path,
     )
@@ -42,8 +42,10 @@ def steps(folder: Evaluated) -> list[dict[str, object]]:
 
 
 @pytest.mark.slow
-def test_the_worst_disagreement_comes_first_and_is_rated_blind(folder: Evaluated) -> None:
-    with adjudicating(folder) as terminal:
+def test_the_worst_disagreement_comes_first_and_is_rated_blind(
+    folder: Evaluated, program_folder: Path
+) -> None:
+    with adjudicating(folder, program_folder) as terminal:
         terminal.expect("Scenario 1/2")
         terminal.expect("Answer 0")
         terminal.expect("5  L Later  Q Quit and save")
@@ -83,13 +85,15 @@ def test_the_worst_disagreement_comes_first_and_is_rated_blind(folder: Evaluated
 
 
 @pytest.mark.slow
-def test_a_killed_adjudication_goes_on_after_ones_own_rating(folder: Evaluated) -> None:
-    with adjudicating(folder) as terminal:
+def test_a_killed_adjudication_goes_on_after_ones_own_rating(
+    folder: Evaluated, program_folder: Path
+) -> None:
+    with adjudicating(folder, program_folder) as terminal:
         terminal.expect("Your own rating first")
         terminal.press("2")
         terminal.expect("You: 2")
         terminal.kill()
-    with adjudicating(folder) as terminal:
+    with adjudicating(folder, program_folder) as terminal:
         terminal.expect("You: 2")
         terminal.expect("Q Quit")
         terminal.press("x")

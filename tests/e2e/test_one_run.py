@@ -14,7 +14,7 @@ from eval_assets.cli.materialize import materialize
 from eval_assets.readers.evaluation import validation
 from eval_assets.store import connection
 from eval_assets.store.ledger import copies
-from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
+from tests.e2e.conftest import Evaluated, clean_environment
 
 
 @pytest.fixture
@@ -92,5 +92,8 @@ def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated, program_fol
 
 
 @pytest.mark.slow
-def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(closed_folder: Evaluated) -> None:
-    assert code_of_unread_run(PROGRAM, closed_folder, "1  Can we trust our labels?") == 3
+def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(
+    closed_folder: Evaluated, program_folder: Path
+) -> None:
+    program = program_folder / "eval-assets"
+    assert code_of_unread_run(program, closed_folder, "1  Can we trust our labels?") == 3
