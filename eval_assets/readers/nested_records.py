@@ -73,6 +73,8 @@ def tables_of_rows(
         below = tables_of_rows(parts, deeper, level + 1, members[0], file)
         name, is_run = members[0][-1], (*members[0], "run") in (parts or [{}])[0]
         is_named = members == [_RUNS] or names_model(name) or may_be(name, Role.RUN)
+        first = values if isinstance(values := rows[0].get(members[0]), list) else []
+        is_named |= any("run" in of for of in first if isinstance(of, dict))
         if is_run and not is_named and _are_of_one_judge(members):
             note = f"lists of {name} read as runs of one judge; if several judges gave"
             note += " them, write their names beside the scores"

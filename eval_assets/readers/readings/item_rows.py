@@ -458,18 +458,29 @@ class _ItemRows:
     def _rate_items(self, reading: Reading) -> None:
         """Prefer tables that name their items; refuse one whose items repeat without raters."""
         reading.likelihood += 0.5 * any(of.may_be(Role.ITEM) for of in reading.items)
-        has_names = any(
-            (c.may_be(Role.RATER) or c.holds_emails)
+        raters = [
+            c
+            for c in self.owners.columns
+            if (c.may_be(Role.RATER) or c.holds_emails)
             and c not in self.rated.all
             and c.kind is not Kind.NUMBER
-            for c in self.owners.columns
-        )
+        ]
         people = [of.column for of in reading.rated if not of.is_judge]
         is_single = len(people) <= 1 or all(
             self.owners.who_is(column) is Who.HUMAN for column in people
         )
-        if has_names and (not is_single or not reading.items):
+        if raters and (not is_single or not reading.items):
             reading.likelihood -= 2
+        elif (
+            len(people) == 1
+            and people[0].may_be(Role.RATING)
+            and (is_rating_word(people[0].name) or self.owners.who_is(people[0]) is Who.HUMAN)
+            and not is_first_name(people[0].name)
+        ):
+            # Who gave a human_score is named beside it, if several did.
+            n_rows = len(self.table)
+            of_some = (c for c in raters if c.n_cells == n_rows and 2 * len(c.values) <= n_rows)
+            reading.likelihood -= 0.5 * any(len(c.values) > 1 for c in of_some)
         if reading.items:
             return
         reading.likelihood -= 1

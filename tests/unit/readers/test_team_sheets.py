@@ -896,3 +896,16 @@ def test_rows_of_a_swapped_pair_are_runs_and_no_questions(tmp_path: Path) -> Non
 
     assert {*tables.ratings["question"]} == {"rating"}
     assert {*tables.scores["run"]} == {"no", "yes"}
+
+
+@pytest.mark.parametrize("raters", ["reviewer", "annotator", "labelled_by"])
+@pytest.mark.parametrize("rating", ["human", "human_score", "label", "score"])
+def test_who_gave_the_only_human_score_is_named_beside_it(
+    raters: str, rating: str, tmp_path: Path
+) -> None:
+    names = turns("anna", "ben", "carl")
+
+    tables = read(tmp_path, "r.csv", sheet(f"id,{raters},{rating},gpt-4o", names, ANNA, JUDGE))
+
+    assert {*tables.ratings["rater"]} == {"anna", "ben", "carl"}
+    assert (len(tables.ratings), len(tables.scores)) == (N, N)
