@@ -85,7 +85,7 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
         column
         for column in reading.table.columns
         if column.kind is Kind.TEXT
-        and not (column.may_be(Role.TEXT) or column.name in reading.not_read)
+        and not (column.origin or column.may_be(Role.TEXT) or column.name in reading.not_read)
         and column.n_distinct == len(column)
         and share_constant(column, unit) == 0
     ]

@@ -844,12 +844,13 @@ def test_files_of_one_record_each_are_read_together(tmp_path: Path) -> None:
         for name, value in zip(("sid", "mara"), values, strict=True):
             scores = {"accuracy": value, "completeness": 1 + (value + n) % 5}
             record = {"case": i, "evaluator_name": name, "scores": scores, "notes": "fine"}
-            (tmp_path / f"{i}_{name}.json").write_text(json.dumps(record))
+            (tmp_path / f"the case of {i} v. Ohio_{name}.json").write_text(json.dumps(record))
 
     tables = read_ratings([tmp_path], ReadOptions())
 
     assert set(tables.ratings["rater"]) == {"sid", "mara"}
     assert (len(tables.ratings), len(tables.items)) == (4 * N, N)
+    assert not any(note.startswith("not read: file") for note in tables.notes)
 
 
 @pytest.mark.parametrize("header", ["sample", "round"])
