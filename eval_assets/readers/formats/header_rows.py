@@ -26,6 +26,7 @@ _FEWEST_REPEATED = 3
 """Number of columns of one name from which they are the items of a form."""
 
 _MOST_EMPTY = 0.7
+_FURTHER_DIGITS = 3
 _EXPLANATION = 20
 """Letters of an explanation, on average."""
 _RESPONSES = ("", "Response", "Open-Ended Response")
@@ -123,19 +124,22 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _is_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row is like those below it: numbers over numbers, which do not count."""
+    """Return whether a row is like those below it: a number over numbers, which do not count."""
+    if not below:
+        return False
+    cells = [[row[k] for row in below if k < len(row) and row[k]] for k in range(len(names))]
     over_numbers = [
-        cell
-        for k, cell in enumerate(names)
-        if cell and (cells := [row[k] for row in below if k < len(row) and row[k]])
-        if all(map(_is_number, cells))
+        name
+        for name, of in zip(names, cells, strict=True)
+        if _is_number(name) and all(map(_is_number, of))
+        # Numbers of students stand above short ones.
+        if not (name.isdigit() and of and len(name) > _FURTHER_DIGITS + max(map(len, of)))
     ]
-    are_numbers = all(_is_number(of) or of.casefold() in ABSENT for of in over_numbers)
     whole = [int(cell) for cell in names if cell.isdigit()]
     counts = whole == list(range(whole[0], whole[0] + len(whole))) if whole else False
     # 1, 2 may be ratings; 0, 1 are the names that pandas gives to columns without any.
     is_header = counts and (len(whole) > 2 or (whole[0] == 0 and len(whole) >= len(names) - 1))  # noqa: PLR2004
-    return any(map(_is_number, over_numbers)) and are_numbers and not is_header
+    return bool(over_numbers) and not is_header
 
 
 def _with_second_row(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -251,17 +252,11 @@ def beside_humans(columns: Sequence[CodedColumn]) -> list[CodedColumn]:
     """
     humans = [of for of in columns if "human" in of.name.lower()]
     of_humans = {re.sub("human_|_human$", "", plain(of.name)) for of in humans}
-    pairs = [
-        {of.name: of.name for of in (a, b)}
-        if plain(a.name) == "human" and {*a.values} == {*b.values}
-        else distinct_parts([a.name, b.name])
-        for a in humans
-        for b in columns
-        if b is not a
-    ]
+    pairs = ((a, b) for a, b in product(humans, columns) if {*a.values} == {*b.values})
+    names = ([of.name for of in pair] for pair in pairs)
     of_none = {  # ragcoder_label beside human_label
         name
-        for parts in pairs
+        for parts in (distinct_parts(of) or dict(zip(of, of, strict=True)) for of in names)
         if "human" in map(plain, parts.values())
         for name, part in parts.items()
         if who(part) in (Who.PERSON, Who.UNKNOWN)

@@ -670,6 +670,16 @@ def test_only_column_beside_a_human_one_is_of_a_judge_or_in_doubt(
     assert [doubt.choice.endswith("is a judge") for doubt in tables.doubts] == [True]
 
 
+def test_other_words_beside_a_human_column_are_no_judges(tmp_path: Path) -> None:
+    [labels] = words("bad", "good", ANNA)
+    topics = turns("tax", "law", "tech")
+
+    tables = read(tmp_path, "r.csv", sheet("id,human_label,topic_label", labels, topics))
+
+    assert (set(tables.ratings["rater"]), len(tables.scores)) == ({"human_label"}, 0)
+    assert "not read: topic_label, values of another kind than the ratings" in tables.notes
+
+
 def test_stranger_beside_several_people_is_named(tmp_path: Path) -> None:
     header = "id,human_1_label,human_2_label,foo_label"
 
@@ -741,14 +751,15 @@ def test_columns_of_models_beside_people_may_be_what_these_rated(
     assert len(read_ratings([tmp_path / "r.csv"], judges).scores) == 2 * N
 
 
-def test_numbers_of_students_in_a_header_are_raters(tmp_path: Path) -> None:
-    header = "COMMENT_ID,COMMENT_SCORE,AUTHOR_USERNAME,22210036,22210011"
+@pytest.mark.parametrize("header", ["COMMENT_ID", "COMMENT_ID,COMMENT_SCORE,AUTHOR_USERNAME"])
+def test_numbers_of_students_in_a_header_are_raters(header: str, tmp_path: Path) -> None:
+    attributes = (turns(7, -3, 120), turns("user_1", "user_2"))[: header.count(",")]
+    columns: list[Sequence[object]] = [*attributes, ANNA, BEN]
 
-    tables = read(
-        tmp_path, "r.csv", sheet(header, turns(7, -3, 120), turns("user_1", "user_2"), ANNA, BEN)
-    )
+    tables = read(tmp_path, "r.csv", sheet(f"{header},22210036,22210011", *columns))
 
     assert set(tables.ratings["rater"]) == {"22210036", "22210011"}
+    assert len(tables.ratings) == 2 * N
 
 
 def test_free_text_is_not_filled_down(tmp_path: Path) -> None:
