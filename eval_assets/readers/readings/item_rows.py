@@ -531,10 +531,18 @@ def item_columns(
         if column.n_cells > 0.95 * n_rows
         and n_distinct(combined([column, *base])[column.has_cell]) == column.n_cells
     ]
-    if full:
+    # Tokens or seconds may differ in all rows, and name none.
+    names = [
+        column
+        for column in full
+        if column.kind is not Kind.NUMBER
+        or column.may_be(Role.ITEM)
+        or not column.may_be(Role.MEASURE)
+    ]
+    if names:
         return [
             min(
-                full,
+                names,
                 key=lambda column: (
                     column.counts_rows and not column.may_be(Role.ITEM),
                     not column.may_be(Role.ITEM),
@@ -559,7 +567,8 @@ def item_columns(
             return max(keys, key=lambda key: sum(column.may_be(*roles) for column in key))
     # Few rows are second ones of an item; those of a prompt are other responses.
     nearly = (c for c in pool if c.may_be(Role.ITEM) and not c.may_be(Role.GROUP))
-    return [c for c in nearly if c.n_cells == n_rows and c.n_distinct >= _ALMOST * n_rows][:1]
+    nearly = (c for c in nearly if c.n_cells == n_rows and c.n_distinct >= _ALMOST * n_rows)
+    return [*nearly, *full][:1]
 
 
 def _are(names: Sequence[str], role: str) -> str:

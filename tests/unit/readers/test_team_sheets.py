@@ -704,6 +704,17 @@ def test_counts_beside_human_and_judge_scores_are_no_ratings(tmp_path: Path) -> 
     assert any("Human messages" in note for note in tables.notes)
 
 
+def test_measurements_that_differ_in_all_rows_name_no_items(tmp_path: Path) -> None:
+    variants, trials = turns("base", "plan"), [f"{n // 2}" for n in range(N)]
+    columns = zip(variants, trials, range(400, 400 + N), ANNA, JUDGE, strict=True)
+    lines = ["Variant,Repetition,Setup tokens,Human score,Judge score"]
+    lines += [",".join(map(str, row)) for row in columns]
+
+    tables = read(tmp_path, "runs.csv", "\n".join(lines))
+
+    assert tables.columns["item"] == ("Variant", "Repetition")
+
+
 def test_scores_of_one_person_on_two_questions_are_not_two_peoples(tmp_path: Path) -> None:
     passed, judged = words("0", "1", ANNA, JUDGE)
     header = "index,Human Score,Human Passing,gpt-4o-mini-passing,Qwen Correct"
