@@ -117,11 +117,14 @@ _NO_LAST_NAME = re.compile(
 
 _JUDGE = _words("judge")
 _PROGRAM = re.compile(
-    r"(^|[-_ .])(model|scorer|classifier|bot|system|reward|detector|engine|pipeline|baseline|svc"
-    r"|heuristic|synthetic|ragas|falcon|titan|bard|lynx|skywork|grader|verifier|critic)"
+    r"(^|[-_ .])(model|assistant|scorer|classifier|bot|system|reward|detector|engine|pipeline"
+    r"|baseline|svc|heuristic|synthetic|ragas|falcon|titan|bard|lynx|skywork|grader|verifier|critic)"
     r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
     re.IGNORECASE,
 )
+_KINDS = {"h", "m"}
+"""Initials of human and machine."""
+
 _HASH = re.compile(r"[0-9a-f-]{12,}", re.IGNORECASE)
 _METRIC = re.compile(
     r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
@@ -305,16 +308,20 @@ def names_model(name: str) -> bool:
 def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
     """Return whether a rater's name may be that of a program, and nothing says that it is one.
 
-    A reward model beside first names has no initials.
+    A reward model beside first names has no initials, nor have the kinds H and M.
 
     Examples:
         >>> [may_be_program(name) for name in ("solar-7b", "Claude", "scorer 2", "gpt-4o")]
         [True, True, False, False]
         >>> may_be_program("RM", ["Anna", "RM"]), may_be_program("RM", ["KL", "RM"])
         (True, False)
+        >>> may_be_program("M", ["H", "M"]), may_be_program("H", ["H", "M"])
+        (True, False)
     """
     if name.casefold() == "rm":
         return any(map(is_first_name, peers))
+    if len(peers) == len(_KINDS) and {*map(str.casefold, peers)} == _KINDS:
+        return name.casefold() == "m"
     is_open = who(name) in (Who.UNKNOWN, Who.PERSON) and not _HASH.fullmatch(name)
     is_program = _PROGRAM.search(name) is not None or names_metric(name)
     return is_open and (name == "Claude" or is_program)
@@ -352,7 +359,7 @@ def holds_judges(header: str) -> bool:
         >>> holds_judges("judge_model"), holds_judges("llm_verdict")
         (True, False)
     """
-    is_said = _SAID.search(plain(header)) or may_be(header, Role.RUN)
+    is_said = _SAID.search(plain(header)) or may_be(header, Role.RUN, Role.FLAG)
     return names_judge(header) and not is_said
 
 

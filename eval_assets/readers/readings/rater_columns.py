@@ -119,7 +119,9 @@ def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> 
 def _may_name_raters(
     table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
 ) -> bool:
-    is_number = column.kind is Kind.NUMBER
+    name, is_number = plain(column.name), column.kind is Kind.NUMBER
+    if column.n_distinct == 2 and re.search(f"{_OF_MACHINE.pattern}|{_OF_HUMAN.pattern}", name):
+        return not any(of.may_be(Role.RATER) for of in table.columns if of is not column)
     is_counted = is_number and column.can_rate and plain(column.name).endswith("rs")  # annotators
     is_named = column.may_be(Role.RATER) and not is_counted
     names_judges = any(who(of) is Who.JUDGE for of in column.values[:50])
@@ -244,7 +246,10 @@ def _stands_beside_people(
 def holds_raters(column: CodedColumn) -> bool:
     """Return whether all values are called like people or judges, as anna beside gpt-4."""
     names = column.rating_words[:50]
-    people = [who(name) is Who.HUMAN or is_first_name(name) for name in names]
+    people = [
+        who(name) is Who.HUMAN or is_first_name(name) or name.casefold() in _PEOPLE
+        for name in names
+    ]
     are_raters = all(of or who(name) is Who.JUDGE for of, name in zip(people, names, strict=True))
     is_letter = all(len(name) == 1 for name in names)  # as of a variant
     return column.kind is Kind.WORD and any(people) and are_raters and not is_letter

@@ -335,7 +335,8 @@ class _RatingRows:
             # Beside people each name says for itself: human_1 beside gpt-4.
             are_people = Who.HUMAN in kinds or any(map(is_first_name, names))
             return any(map(names_model, names)) and not are_people
-        return holds_judges(self.rater.name) and Who.HUMAN not in kinds
+        is_mixed = Who.HUMAN in kinds or holds_raters(self.rater)
+        return holds_judges(self.rater.name) and not is_mixed
 
     def _likelihood(self, reading: Reading, per_item: float) -> float:
         first, rated = reading.rated[0].column, [of.column for of in reading.rated]

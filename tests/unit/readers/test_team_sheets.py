@@ -932,3 +932,40 @@ def test_who_gave_the_only_human_score_is_named_beside_it(
 
     assert {*tables.ratings["rater"]} == {"anna", "ben", "carl"}
     assert (len(tables.ratings), len(tables.scores)) == (N, N)
+
+
+@pytest.mark.parametrize(
+    ("header", "person", "judge"),
+    [
+        ("source", "ANNOTATION", "LLM"),
+        ("judge_type", "ANNOTATION", "LLM"),
+        ("is_human", "True", "False"),
+        ("is_llm", "no", "yes"),
+    ],
+)
+@pytest.mark.parametrize("questions", [("tone",), ("tone", "style")])
+def test_kinds_of_raters_without_names_are_raters(
+    header: str, person: str, judge: str, questions: tuple[str, ...], tmp_path: Path
+) -> None:
+    rows = [
+        (i, q, kind, value)
+        for i, *values in zip(IDS, ANNA, JUDGE, strict=True)
+        for q in questions
+        for kind, value in zip((person, judge), values, strict=True)
+    ]
+    lines = [("id", "criterion", header, "score"), *rows]
+
+    tables = read(tmp_path, "r.csv", "".join(",".join(map(str, of)) + "\n" for of in lines))
+
+    assert ({*tables.ratings["rater"]}, {*tables.scores["judge"]}) == ({person}, {judge})
+    assert {*tables.ratings["item"]} == {*IDS}
+
+
+@pytest.mark.parametrize(("person", "judge"), [("H", "M"), ("user", "assistant")])
+def test_kinds_that_may_be_names_are_in_doubt(person: str, judge: str, tmp_path: Path) -> None:
+    pairs = zip(IDS, ANNA, JUDGE, strict=True)
+    rows = [f"{i},{k},{v}" for i, *of in pairs for k, v in zip((person, judge), of, strict=True)]
+
+    tables = read(tmp_path, "r.csv", "\n".join(["id,annotator,score", *rows]))
+
+    assert [doubt.option for doubt in tables.doubts] == [f"--judge {judge}"]
