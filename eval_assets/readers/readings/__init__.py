@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import combinations, permutations
+from itertools import permutations, product
 
 from eval_assets.errors import raise_all
 from eval_assets.readers.columns import (
@@ -191,7 +191,12 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     columns = [of for of in columns if of.name not in read]
     # What a person and a model say of one thing, as in human_decision and model_decision.
     words = [of for of in columns if of.can_rate and of.n_distinct > 1]
-    pairs = ((a, b) for a, b in combinations(words, 2) if {*a.values} == {*b.values})
+    humans = [
+        column
+        for column in words
+        if Who.HUMAN in map(who, filter(str.isalpha, plain(column.name).split("_")))
+    ]
+    pairs = ((a, b) for a, b in product(humans, words) if {*a.values} == {*b.values})
     parts = [distinct_parts([a.name, b.name]) for a, b in pairs]
     paired = {
         name

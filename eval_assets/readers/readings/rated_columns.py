@@ -241,13 +241,17 @@ class RatedColumns:
 
     def _beside_pairs(self, rated: Sequence[CodedColumn]) -> list[CodedColumn]:
         """Return columns called like nobody's, with other values than Human and Judge score."""
-        pairs = [c for c in rated if any(self.owners.is_pair(c, of) for of in rated)]
-        values = {value for column in pairs for value in column.values}
+        judges = [column for column in rated if self.owners.who_is(column) is Who.JUDGE]
+        values = {value for column in judges for value in column.values}
+        people = [column for column in rated if judges and self.owners.is_person(column)]
+        unlike = [c for c in people if 2 * len(values & {*c.values}) < len(c.values)]
+        pairs = [c for c in people if unlike and any(self.owners.is_pair(c, of) for of in judges)]
+        values |= {value for column in pairs for value in column.values}
         owners = {plain(column.name).split("_")[0] for column in pairs}
         return [
             column
-            for column in rated
-            if pairs and column not in pairs and self.owners.is_person(column)
+            for column in unlike
+            if pairs and column not in pairs
             if not (is_first_name(column.name) or names_one_of_several(column.name))
             if column.who is not Who.HUMAN or plain(column.name).split("_")[0] in owners
             if 2 * len(values & {*column.values}) < len(column.values)
