@@ -236,6 +236,12 @@ class _ItemRows:
             text = f"{listed_briefly(names)} count as scores of what people rated"
             option = option_text(self.table, "ignore", names[-1])
             reading.notes.append(f"{text}; if one is of another question, pass {option}")
+        means = [of for of in (*people, *judges) if of.kind is Kind.NUMBER and not of.is_whole]
+        if len(judges) == len(people) == 1 and len(means) > 1 and _is_of_texts(names[0]):
+            # Both are means of ratings, which may be people's of texts by either.
+            option = option_text(self.table, "ignore", names[0])
+            text = f"{names[0]} counts as a judge's; if people rated what a model wrote"
+            reading.notes.append(f"{text}, pass {option}")
         texts = self._rated_responses(judges) if people and len(names) > 1 else []
         if texts:
             text = f"{names[0]} is named like {texts[0]}; if each such column scores one"
@@ -500,6 +506,11 @@ class _ItemRows:
                 f"{repeated.name} repeats, and no column says who gave which rating",
                 f"Add a column of raters, or name it with {option_text(self.table, 'rater', 'X')}",
             )
+
+
+def _is_of_texts(header: str) -> bool:
+    """Return whether a header may name who wrote what was rated, as toxicity_ai may."""
+    return plain(header).endswith(("_ai", "_machine", "_model", "_llm"))
 
 
 def _are_numbered(columns: Sequence[CodedColumn]) -> bool:

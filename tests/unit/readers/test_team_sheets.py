@@ -969,3 +969,21 @@ def test_kinds_that_may_be_names_are_in_doubt(person: str, judge: str, tmp_path:
     tables = read(tmp_path, "r.csv", "\n".join(["id,annotator,score", *rows]))
 
     assert [doubt.option for doubt in tables.doubts] == [f"--judge {judge}"]
+
+
+@pytest.mark.parametrize(("low", "high"), [("KO", "OK"), ("n.i.O.", "i.O.")])
+def test_ok_and_ko_are_verdicts(low: str, high: str, tmp_path: Path) -> None:
+    columns = words(low, high, ANNA, JUDGE)
+
+    tables = read(tmp_path, "r.csv", sheet("id,human,judge", *columns))
+
+    assert ({*tables.ratings["rater"]}, {*tables.scores["judge"]}) == ({"human"}, {"judge"})
+    assert {*tables.ratings["value"]} == {0.0, 1.0}
+
+
+def test_means_of_what_a_model_wrote_may_be_peoples(tmp_path: Path) -> None:
+    columns = [[round(value + n % 3 / 3, 2) for n, value in enumerate(of)] for of in (ANNA, BEN)]
+
+    tables = read(tmp_path, "r.csv", sheet("id,toxicity_ai,toxicity_human", *columns))
+
+    assert any("if people rated what a model wrote" in note for note in tables.notes)
