@@ -4,6 +4,7 @@ A new process imports for one to two seconds before it works, which is most of w
 takes. How the program itself starts has its own tests: test_start_up.py and test_wheel.py.
 """
 
+import fcntl
 import gc
 import json
 import multiprocessing
@@ -26,15 +27,26 @@ _TOP = Path(__file__).parents[1]
 _CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
 
+inherited = []
+if sys.argv[0].endswith("/python"):
+    if sys.argv[1] == "-c" and "multiprocessing" in sys.argv[2]:
+        inherited = [n for n in map(int, os.listdir("/proc/self/fd")) if n > 2]
+        inherited = [n for n in inherited if os.path.exists(f"/proc/self/fd/{{n}}")]
+    elif sys.argv[1] != "-u" and sys.argv[1:3] != ["-m", "dagster"]:
+        os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 connection = socket.socket(socket.AF_UNIX)
 connection.connect({address!r})
-request = json.dumps([sys.argv, dict(os.environ), os.getcwd()]).encode()
-socket.send_fds(connection, [len(request).to_bytes(4, "big")], [0, 1, 2])
+request = json.dumps([sys.argv, dict(os.environ), os.getcwd(), inherited]).encode()
+socket.send_fds(connection, [len(request).to_bytes(4, "big")], [0, 1, 2, *inherited])
 connection.sendall(request)
 signal.signal(signal.SIGINT, lambda *_: connection.send(b"i"))
 sys.exit(int.from_bytes(connection.recv(1) or b"\\1", "big"))
 """
-"""Hands arguments, variables, folder, streams and SIGINT to the server; ends with its code."""
+"""Hands arguments, variables, folder, streams and SIGINT to the server; ends with its code.
+
+Processes of multiprocessing know the pipes that they inherit by their numbers. Of other uses of
+Python, code servers of Dagster and workers of tests are forked.
+"""
 
 
 def start_programs(folder: Path, *, owner: int) -> None:
@@ -81,13 +93,15 @@ def _keep(connection: socket.socket) -> None:
 
     It is interrupted if its client is, and killed if its client ends.
     """
-    size, streams, _, _ = socket.recv_fds(connection, 4, 3)
+    size, streams, _, _ = socket.recv_fds(connection, 4, 100)
     with connection.makefile("rb") as received:
-        arguments, variables, folder = json.loads(received.read(int.from_bytes(size, "big")))
-    process = _FORK.Process(target=_command, args=(arguments, variables, folder, streams))
+        arguments, *rest, inherited = json.loads(received.read(int.from_bytes(size, "big")))
+    numbers = dict(zip([0, 1, 2, *inherited], streams, strict=True))
+    process = _FORK.Process(target=_command, args=(arguments, *rest, numbers))
     process.start()
     assert process.pid is not None
-    while process.sentinel not in wait([process.sentinel, connection]):
+    end = os.pidfd_open(process.pid)
+    while end not in wait([end, connection]):
         if connection.recv(1):
             os.kill(process.pid, signal.SIGINT)
         else:
@@ -100,27 +114,38 @@ def _keep(connection: socket.socket) -> None:
 
 
 def _command(
-    arguments: list[str], variables: dict[str, str], folder: str, streams: list[int]
+    arguments: list[str], variables: dict[str, str], folder: str, streams: dict[int, int]
 ) -> None:
-    """Run the program with what a new process would have received."""
-    name = Path(arguments[0]).name
-    for number, stream in enumerate(streams):
+    """Run the program with what a new process would have received, streams by their numbers."""
+    program = Path(arguments[0]).resolve()
+    high = {number: fcntl.fcntl(stream, fcntl.F_DUPFD, 200) for number, stream in streams.items()}
+    for stream in streams.values():
+        os.close(stream)
+    for number, stream in high.items():
         os.dup2(stream, number)
         os.close(stream)
     os.environ.clear()
     os.environ.update(variables)
     time.tzset()
     os.chdir(folder)
+    if arguments[1:2] == ["-m"]:
+        del arguments[:2]
+    name = Path(arguments[0]).name
     sys.argv = [name, *arguments[1:]]
     sys.path[:0] = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
     sys.modules["__main__"] = ModuleType("__main__")  # processes of the program import it again
-    if name == "python":  # -u -c PROGRAM
-        exec(arguments[-1], vars(sys.modules["__main__"]))  # noqa: S102
+    if name == "python":  # a worker of tests or a process of multiprocessing
+        place = arguments.index("-c") + 1
+        sys.argv[1 : place + 1] = []
+        exec(arguments[place], vars(sys.modules["__main__"]))  # noqa: S102
         return
     sys.path.remove(str(_TOP))
+    # Code servers and runs of Dagster are processes of their own.
+    sys.executable = str(program.with_name("python"))
+    multiprocessing.set_executable(sys.executable)
     [script] = entry_points(group="console_scripts", name=name)
     sys.exit(script.load()())
 
