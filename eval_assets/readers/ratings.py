@@ -18,6 +18,8 @@ from eval_assets.readers.columns import (
     CodedTable,
     Kind,
     Origin,
+    combined,
+    n_distinct,
 )
 from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named
@@ -375,8 +377,29 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
             readings.remove(reading)
             main.notes.append(f"not read: {file}, {REFERENCE.text}")
     further = [reading for reading in readings if reading is not main]
+    main = _with_common_items(main, further, options)
     further = [of for reading in further for of in _joined(main, reading, options)]
     return [main, *further, *_unnamed_readings(main, [*readings, *refused], further, options)]
+
+
+def _with_common_items(main: Reading, further: Sequence[Reading], options: ReadOptions) -> Reading:
+    """Return the main reading with the item of another file if it has columns of those names.
+
+    Its own are those of its rows alone, such as rating_id.
+    """
+    own_names = {column.name for column in main.items}
+    for reading in further if not options.item else ():
+        names = tuple(column.name for column in reading.items)
+        columns = [of for of in map(main.table.find, names) if of is not None]
+        is_own = any(reading.table.find(name) is None for name in own_names)
+        if not (names and is_own and len(columns) == len(names)) or own_names == {*names}:
+            continue
+        n_items = n_distinct(combined(columns))
+        candidates = readings_of(main.table, replace(options, item=names))
+        possible = [of for of in candidates if of.refusal is None and of.rater is main.rater]
+        if possible and n_items == n_distinct(combined(main.items)):
+            return possible[0]
+    return main
 
 
 def _unnamed_readings(

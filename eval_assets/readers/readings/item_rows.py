@@ -98,6 +98,10 @@ class _ItemRows:
             problems=problems,
         )
         self._name_raters(reading, people, judges)
+        questions = {of.question for of in reading.rated}
+        if question is not choices.question and len(questions) > 1 and None not in questions:
+            # Columns that name their question leave none to another column.
+            reading.items, reading.question = [*items, *filter(None, [question])], None
         if owners.person and len(people) == 1 and is_rating_word(people[0].name):
             reading.rated = [
                 replace(of, rater=owners.person) if of.column is people[0] else of
@@ -212,12 +216,12 @@ class _ItemRows:
     ) -> tuple[list[RatedColumn], list[RatedColumn]]:
         """Return columns that combine raters and questions, or those whose questions are shared."""
         crossed = self.owners.crossed(people + judges)
-        if crossed or not judges:
-            return crossed, _of_one_person(people)
+        if crossed or not (people and judges):
+            return crossed, _of_one_rater(people or judges)
         of_people = self.owners.crossed(people)
         of_judges = judges_of_parts(judges, of_people)
         rated = [] if of_judges or reading.question else columns_by_criterion(people, judges)
-        if not (rated or of_people or reading.question) and (answers := _of_one_person(people)):
+        if not (rated or of_people or reading.question) and (answers := _of_one_rater(people)):
             rated = [*answers, *(r for judge in judges for r in judges_of_parts([judge], answers))]
         rest = [of for of in judges if all(of is not known.column for known in rated)]
         if not rated or any(map(self.owners.is_chosen, rest)):
@@ -593,20 +597,21 @@ def _are(names: Sequence[str], role: str) -> str:
     return f"{listed_briefly(names)} {f'is {role}' if len(names) == 1 else f'are {plural}'}"
 
 
-def _of_one_person(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
-    """Return the questions that one person answered, as expert_tone, or tone_human."""
+def _of_one_rater(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
+    """Return the questions that one person or judge answered, as expert_tone, or tone_human."""
     for step in (1, -1) if len(columns) > 1 else ():
         names = [column.name[::step] for column in columns]
         shared = re.match(r"(.*)[ _.:/-]+", commonprefix(names))  # noqa: RUF071 - of letters
-        person = shared[1][::step] if shared else ""
-        if shared is None or who(person) is not Who.HUMAN:
+        rater = shared[1][::step].strip(" _.:/-") if shared else ""
+        if shared is None or who(rater) not in (Who.HUMAN, Who.JUDGE):
             continue
         parts = [name[shared.end() :][::step] for name in names]
         are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
         are_asked = Who.CRITERION in map(who, parts) and not are_short
         if step == -1:  # senior_expert and junior_expert are people
-            are_asked = "human" in plain(person).split("_")
+            are_asked &= not {"human", "judge", "llm"}.isdisjoint(plain(rater).split("_"))
         if are_asked and not any(map(is_first_name, parts)):
+            is_judge = who(rater) is Who.JUDGE
             questions = zip(columns, parts, strict=True)
-            return [RatedColumn(column, rater=person, question=of) for column, of in questions]
+            return [RatedColumn(of, rater, part, is_judge=is_judge) for of, part in questions]
     return []

@@ -987,3 +987,54 @@ def test_means_of_what_a_model_wrote_may_be_peoples(tmp_path: Path) -> None:
     tables = read(tmp_path, "r.csv", sheet("id,toxicity_ai,toxicity_human", *columns))
 
     assert any("if people rated what a model wrote" in note for note in tables.notes)
+
+
+@pytest.mark.parametrize(
+    ("header", "judge"),
+    [
+        ("id,judge_accuracy,judge_empathy", "judge"),
+        ("id,gpt4_accuracy,gpt4_empathy", "gpt4"),
+        ("id,accuracy_judge,empathy_judge", "judge"),
+        ("id,llm: accuracy,llm: empathy", "llm"),
+    ],
+)
+def test_a_judge_alone_may_answer_several_questions(
+    tmp_path: Path, header: str, judge: str
+) -> None:
+    result = read(tmp_path, "scores.csv", sheet(header, JUDGE, SECOND))
+
+    assert {*result.scores["judge"]} == {judge}
+    assert {*result.scores["question"]} == {"accuracy", "empathy"}
+
+
+STYLES = turns("professional", "rushed", "eager")
+CASES = [f"q{n // 3}" for n in range(N)]
+
+
+def test_what_tells_responses_of_one_case_apart_is_no_question_beside_criteria(
+    tmp_path: Path,
+) -> None:
+    rows = zip(CASES, STYLES, JUDGE, SECOND, strict=True)
+    lines = [f"{case},{style},{a},{b}" for case, style, a, b in rows]
+    content = "\n".join(["case,style,judge_accuracy,judge_empathy", *lines])
+
+    result = read(tmp_path, "scores.csv", content)
+
+    assert {*result.scores["question"]} == {"accuracy", "empathy"}
+    assert result.scores["item"].nunique() == N
+
+
+def test_items_of_two_files_are_named_by_the_columns_that_both_have(tmp_path: Path) -> None:
+    scores = ["case_id,style,judge_accuracy,judge_empathy"]
+    scores += map("{},{},{},{}".format, CASES, STYLES, JUDGE, SECOND)
+    sheet_of_people = ["rating_id,case_id,style,human_accuracy,human_empathy"]
+    sheet_of_people += map("{},{},{},{},{}".format, range(12), CASES, STYLES, ANNA, BEN)
+    files = {"judge_scores.csv": scores, "rating_sheet.csv": sheet_of_people}
+    for name, lines in files.items():
+        (tmp_path / name).write_text("\n".join(lines))
+
+    result = read_ratings([tmp_path / name for name in files], ReadOptions())
+
+    assert {*result.ratings["item"]} < {*result.scores["item"]}
+    assert (len(result.ratings), len(result.scores)) == (2 * 12, 2 * N)
+    assert {*result.scores["run"]} == {""}
