@@ -49,6 +49,10 @@ _RESPONSES = re.compile(r"response|answer|output|system|candidate|completion|gen
 """Names of objects by system, which hold what each wrote and how it was rated."""
 
 
+_STATED = re.compile(r"(score|rating|verdict|grade)[\"'*]*\s*[:=]\s*\W?\w", re.IGNORECASE)
+_REPLIES = Reason("texts that state ratings, of which none could be read", is_told=True)
+
+
 def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
     """Return the readings that the values of a table allow, the likeliest first."""
     choices = Choices.of(table, with_names_of_runs(table, options))
@@ -208,6 +212,9 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
             continue
+        if reason == FREE_TEXT and not column.may_be(Role.TEXT) and _states_ratings(column):
+            best.not_read[column.name] = _REPLIES
+            continue
         is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
         is_judge = names_judge(column.name) and not names_model(column.name)
         if (
@@ -217,6 +224,11 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
         ):
             best.not_read[column.name] = reason.told
+
+
+def _states_ratings(column: CodedColumn) -> bool:
+    """Return whether all texts name a rating, as replies of judges do: {"score": 4}."""
+    return all(_STATED.search(value) for value in column.values[:50])
 
 
 def _has_all_values(column: CodedColumn, values: Collection[str]) -> bool:

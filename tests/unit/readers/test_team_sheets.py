@@ -1038,3 +1038,19 @@ def test_items_of_two_files_are_named_by_the_columns_that_both_have(tmp_path: Pa
     assert {*result.ratings["item"]} < {*result.scores["item"]}
     assert (len(result.ratings), len(result.scores)) == (2 * 12, 2 * N)
     assert {*result.scores["run"]} == {""}
+
+
+@pytest.mark.parametrize("header", ["gpt-4o", "llm_response", "raw_output"])
+@pytest.mark.parametrize(
+    "form", ["In case {} it is fine.\n\nOverall_Score: {}", "It is fine in case {}, 'verdict': {}"]
+)
+def test_replies_without_a_score_that_is_read_are_named(
+    header: str, form: str, tmp_path: Path
+) -> None:
+    replies = [f'"{form.format(n, score)}"' for n, score in enumerate(JUDGE)]
+
+    tables = read(tmp_path, "r.csv", sheet(f"id,anna,ben,{header}", ANNA, BEN, replies))
+
+    assert f"not read: {header}, texts that state ratings, of which none could be read" in (
+        tables.notes
+    )
