@@ -418,6 +418,9 @@ class _RatingRows:
             ),
             default=None,
         )
+        is_each_once = self._size(self.rater) == self.n_rated
+        if is_each_once and item is not None and not any(c.may_be(Role.ITEM) for c in several):
+            return self._item_key([item])
         roles = (Role.ITEM, Role.QUESTION, Role.SYSTEM, Role.TURN)
         pool = sorted(several, key=lambda c: (not c.may_be(*roles), -self._size(c)))
         for depth in (1, 2, 3, 4):
@@ -438,9 +441,7 @@ class _RatingRows:
             items = [column for column in several if column.may_be(Role.ITEM)]
             self.has_copies = bool(items)
             return self._item_key([max(items, key=self._size)]) if items else None
-        is_respondent = (
-            self._size(self.rater) == self.n_rated and len(self.candidates) > _FEWEST_ASKED
-        )
+        is_respondent = is_each_once and len(self.candidates) > _FEWEST_ASKED
         return None if item is None or is_respondent else self._item_key([item])
 
     def _item_key(

@@ -1054,3 +1054,17 @@ def test_replies_without_a_score_that_is_read_are_named(
     assert f"not read: {header}, texts that state ratings, of which none could be read" in (
         tables.notes
     )
+
+
+def test_what_each_rater_saw_once_is_the_item_and_not_their_profession(tmp_path: Path) -> None:
+    raters = [f"Evaluator {n}" for n in range(N)]
+    prompts = [f"Explain symptom {n} of diabetes." for n in range(N)]
+    rows = zip(raters, turns("Nurse", "Doctor", "Pharmacist"), prompts, ANNA, BEN, strict=True)
+    lines = ["Evaluator Name,Qualifications,Prompt,Safety,Accuracy"]
+    file = tmp_path / "sheet.csv"
+    file.write_text("\n".join([*lines, *(",".join(map(str, row)) for row in rows)]))
+
+    result = read_ratings([file], ReadOptions(rater=("Evaluator Name",)))
+
+    assert result.columns["item"] == ("Prompt",)
+    assert len(result.ratings) == 2 * N
