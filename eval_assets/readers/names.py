@@ -56,7 +56,7 @@ def _words(meaning: str) -> re.Pattern[str]:
 
 
 _FLAG = re.compile(
-    r"^(is|has|was|contains|needs)_|(^|_)(flag|success|labeled|labelled|done|completed?|status"
+    r"^(is|has|was|contains|needs|to)_|(^|_)(flag|success|labeled|labelled|done|completed?|status"
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
 )
 _ROLES = {role: _FLAG if role is Role.FLAG else _words(role.name.lower()) for role in Role}

@@ -479,7 +479,8 @@ class _ItemRows:
         is_single = len(people) <= 1 or all(
             self.owners.who_is(column) is Who.HUMAN for column in people
         )
-        if raters and (not is_single or not reading.items):
+        is_part = len(reading.items) > 1 and any(of in raters for of in reading.items)
+        if raters and (not is_single or is_part or not reading.items):
             reading.likelihood -= 2
         elif (
             len(people) == 1
@@ -571,7 +572,7 @@ def item_columns(
     if within is not None:
         return []
     pool = [c for c in ids if c.kind is not Kind.TEXT or c.may_be(Role.ITEM)][:_MOST_ITEM_COLUMNS]
-    for depth in (2, 3):
+    for depth in (2, 3, 4):
         keys = [
             list(columns)
             for columns in combinations(pool, depth)

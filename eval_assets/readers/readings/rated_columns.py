@@ -144,6 +144,9 @@ class RatedColumns:
         # "Verdict agrees?" beside a verdict and a score asks nobody.
         is_compared = len(owned) > 1 and not is_rater and column.n_distinct == 2
         is_compared &= "?" in column.name and may_be(column.name.replace("?", ""), Role.SUMMARY)
+        # A question that was answered alike throughout is no attribute.
+        is_answer = is_rating or kind is Who.CRITERION
+        is_answer &= not is_word or column.order is not None
         is_shared = is_word and any(len({*column.values} & {*of.values}) > 1 for of in owned)
         reasons = {
             Reason("counts the rows"): column.counts_rows,
@@ -169,7 +172,7 @@ class RatedColumns:
             and not any({*column.values} == {*of.values} for of in peers)
             and is_word,
             Reason("free text by its name"): column.may_be(Role.TEXT),
-            Reason("one value"): is_constant
+            Reason("one value", is_told=is_answer): is_constant
             and (any(other.n_distinct > 1 for other in peers) or is_unordered)
             and (is_of_peers or is_other),
         }

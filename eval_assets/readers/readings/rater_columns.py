@@ -53,6 +53,7 @@ _TRUE, _FALSE = {"1", *lines_of("true")}, {"0", *lines_of("false")}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)|^automated$")
 _OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")
 _RATERS_MODEL = re.compile(r"(rater|evaluator|annotator|grader|labell?er|reviewer)_model$")
+_BY_JUDGE = re.compile(r"[(\[](judge|llm|ai|model)[)\]]$", re.IGNORECASE)
 _KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
 
@@ -158,7 +159,10 @@ def _may_name_raters(
         )
         or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
     )
-    no_names |= is_rating_word(column.name) and not (is_named or column.origin)
+    is_said = column.who in (Who.HUMAN, Who.JUDGE) and column.may_be(Role.RATING)
+    is_said &= not any(who(of) is Who.JUDGE for of in column.values[:50])
+    is_said |= is_rating_word(column.name)
+    no_names |= is_said and not (is_named or column.origin)
     # Beside the names of judges numbers are those of their runs.
     are_judges = (of.who is Who.JUDGE and all(map(names_model, of.values)) for of in table.columns)
     no_names |= names_runs(column.values) or (is_number and not is_named and any(are_judges))
@@ -201,6 +205,9 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
     # A header shares a part with one of ratings, as expert_a_tone and expert_a_style.
     has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
     if is_number and not names_id(column.name) and has_sibling:
+        return True
+    # What one judge said on several questions: "Issue (judge)" beside "Tone (judge)".
+    if _BY_JUDGE.search(column.name) and sum(_BY_JUDGE.search(c.name) is not None for c in peers):
         return True
     may_be_letters = len(ratings) > 1 and all(re.fullmatch(r"[^\W\d_]\d?", of) for of in names)
     is_ordered = column.order is not None and not column.origin
@@ -260,7 +267,8 @@ def _rater_score(column: CodedColumn) -> float:
     is_judge = holds_judges(column.name)
     people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
     # Ids such as p1 may be those of prompts.
-    is_named = column.origin or any(is_first_name(n) or names_model(n) for n in column.values[:50])
+    names = () if column.kind is Kind.NUMBER else column.values[:50]
+    is_named = column.origin or any(is_first_name(n) or names_model(n) for n in names)
     return float(
         4 * (column.may_be(Role.RATER) or column.holds_emails)
         + 2 * (column.origin in (Origin.FILE, Origin.SHEET))

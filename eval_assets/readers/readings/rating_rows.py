@@ -283,6 +283,7 @@ class _RatingRows:
         if len(rated) == 1 and self._is_of_words(rated[0]):
             reading.note_values_alone(rated[0])
         self._doubt_programs(reading)
+        self._doubt_truth(reading, combined(of_unit))
         if not (self.is_named or self.rater.holds_emails or self.choices.items):
             columns = tuple(column.name for column in (*key.items, self.rater))
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
@@ -357,6 +358,17 @@ class _RatingRows:
             - 2 * (_UNSTABLE in self.not_read.values())  # so rows may be items
             - 3 * (not self.level and n_people > 1)
         )
+
+    def _doubt_truth(self, reading: Reading, unit: npt.NDArray[np.int64]) -> None:
+        """Add the choice of what raters said beside a label that is the same for all of them."""
+        rated = [of.column for of in reading.rated]
+        if len(rated) > 1 or share_constant(rated[0], unit) < 1 or self.choices.ratings:
+            return
+        for column in self.candidates:
+            is_unread = self.not_read.get(column.name) == _UNSTABLE
+            if is_unread and {*column.values} == {*rated[0].values}:
+                text = f"{rated[0].name} is what people said"
+                reading.forks.append((text, {"rating": (column.name,)}))
 
     def _doubt_programs(self, reading: Reading) -> None:
         """Add the choice that raters who may be programs are people."""

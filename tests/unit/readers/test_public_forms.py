@@ -2126,3 +2126,98 @@ def test_words_of_a_quality_are_no_identifiers(tmp_path: Path) -> None:
     result = read(tmp_path, "r.csv", table(["id", *headers], *rows))
 
     assert {*result.ratings.question} == {"instruction following", "style"}
+
+
+def test_labels_given_twice_by_each_annotator_are_questions(tmp_path: Path) -> None:
+    words = ("no harm", "harm")
+    rows = [
+        [i, r, words[PEOPLE[i, r] > 2], words[PEOPLE[i, r] + n % 3 > 3]]
+        for n, i in FEW
+        for r in RATERS
+    ]
+
+    result = read(tmp_path, "r.csv", table(["row", "annotator", "label1", "label2"], *rows))
+
+    assert set(result.ratings["rater"]) == set(RATERS)
+    assert set(result.ratings["item"]) == set(ITEMS)
+
+
+@pytest.mark.parametrize("judge", ["", " (judge)"])
+def test_examples_and_words_of_a_judge_are_no_raters(tmp_path: Path, judge: str) -> None:
+    issues = ("none", "logic", "facts", "label")
+    rows = [
+        [
+            task,
+            shot,
+            n,
+            side,
+            *("ABC"[(n + k) % 3] for k in (0, n % 2)),
+            1 + n % 5,
+            issues[n * k % 4],
+        ]
+        for task in ("sums", "dates", "names")
+        for shot in ("few", "zero")
+        for n in range(30)
+        for k, side in enumerate(("baseline", "biased"))
+    ]
+    header = ["Task", "Shot", "Example ID", "Condition", "Suggested Answer", "Predicted Answer"]
+    header += [f"Strength{judge}", f"Issue{judge}"]
+
+    try:
+        raters = {*read(tmp_path, "r.csv", table(header, *rows)).ratings["rater"]}
+    except ExceptionGroup:
+        return
+    assert not raters & {*issues, *map(str, range(30))}
+
+
+def test_annotation_by_a_person_names_no_raters(tmp_path: Path) -> None:
+    marks = {1: "1", 2: "2", 3: "3", 4: "['4']", 5: "[]"}
+    rows = [
+        [i, marks[PEOPLE[i, "anna"]], marks[PEOPLE[i, "ben"]], marks[JUDGE[i]], n % 3 == 0]
+        for n, i in FEW
+    ]
+    header = ["art_id", "human_annotation", "human_annotation2", "gpt_annotation", "to_annotate"]
+
+    assert "no column of ratings is found" in refusal(tmp_path, "r.csv", table(header, *rows))
+
+
+def test_pair_of_models_in_a_turn_of_a_question_is_an_item(tmp_path: Path) -> None:
+    sides = ("model_1", "model_2", "tie")
+    models = ("lark", "wren", "osprey")
+    pairs = [(a, b) for a in models for b in models if a < b]
+    rows = [
+        [q, a, b, turn, *(sides[(q * k + n // k + turn) % 3] for k in (1, 2, 3))]
+        for q in range(8)
+        for n, (a, b) in enumerate(pairs)
+        for turn in (1, 2)
+    ]
+    header = ["question_id", "model_1", "model_2", "turn", "winner1", "winner2", "winner3"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert set(result.ratings["rater"]) == {"winner1", "winner2", "winner3"}
+    assert result.ratings["item"].nunique() == len(rows)
+
+
+def test_label_that_all_raters_share_may_be_the_truth(tmp_path: Path) -> None:
+    rows = [[r, i, JUDGE[i] > 2, PEOPLE[i, r] > 2] for i in ITEMS for r in RATERS]
+
+    result = read(tmp_path, "r.csv", table(["annotator", "instance", "label", "prediction"], *rows))
+
+    assert [doubt.choice for doubt in result.doubts] == ["label is what people said"]
+
+
+def test_questions_that_all_got_one_answer_are_named(tmp_path: Path) -> None:
+    rows = [[i, 2, JUDGE[i]] for i in ITEMS]
+
+    result = read(tmp_path, "r.csv", table(["output_id", "clarity", "overall_score"], *rows))
+
+    assert "not read: clarity, one value" in result.notes
+
+
+def test_true_label_is_no_rater(tmp_path: Path) -> None:
+    rows = [[i, JUDGE[i], PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+
+    result = read(tmp_path, "r.csv", table(["id", "true_label", "anna", "ben"], *rows))
+
+    assert set(result.ratings["rater"]) == {"anna", "ben"}
