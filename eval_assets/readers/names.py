@@ -492,8 +492,8 @@ def names_runs(values: Sequence[str]) -> bool:
         >>> names_runs(["run_1", "Run 2"]), names_runs(["anna run 1"]), names_runs(["1", "2"])
         (True, False, False)
     """
-    names = [name_and_number(value) for value in values]
-    return bool(names) and all(of and not of[0] and of[1] is Role.RUN for of in names)
+    names = map(name_and_number, values)  # of which the first says it of most columns
+    return bool(values) and all(of and not of[0] and of[1] is Role.RUN for of in names)
 
 
 _SEPARATORS = ("\n", ":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")

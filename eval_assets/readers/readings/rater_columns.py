@@ -307,19 +307,19 @@ def _machine_rows(
 ) -> Iterator[tuple[CodedColumn, npt.NDArray[np.bool_]]]:
     """Yield each column that tells machines from people, and whether each row is a machine's."""
     for column in columns:
-        words = [value.casefold() for value in column.values]
         name = plain(column.name)
         if _RATERS_MODEL.search(name) and all(map(names_model, column.values)):
             yield column, column.has_cell
-        if len(words) < 2:
+        if not 1 < len(column.values) <= MOST_QUESTIONS:
             continue
+        words = [value.casefold() for value in column.values]
         if _OF_MACHINE.search(name):
             yield column, np.append([word in _TRUE for word in words], False)[column.codes]
         elif _OF_HUMAN.search(name) and {*words} <= _TRUE | _FALSE:
             yield column, np.append([word in _FALSE for word in words], False)[column.codes]
         elif {*words} <= _MACHINES | _PEOPLE:
             yield column, np.append([word in _MACHINES for word in words], False)[column.codes]
-        elif len(words) <= MOST_QUESTIONS and (_KIND.search(name) or _says_whose(column)):
+        elif _KIND.search(name) or _says_whose(column):
             are_judges = [who(value) is Who.JUDGE for value in column.values]
             yield column, np.append(are_judges, False)[column.codes]
 
