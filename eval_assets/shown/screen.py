@@ -336,11 +336,13 @@ def _roles(reading: ReadSummary, judges: Sequence[str]) -> list[str]:
     by_role = dict(reading.columns)
     if {*by_role.get("rating", ())} <= {*by_role.get("rater", ()), *by_role.get("judge", ())}:
         by_role["rating"] = ()  # a column for each rater
-    for role, name in _ROLES.items():
+    for role, noun in _ROLES.items():
         columns = [shortened(of, _LONGEST_COLUMN) for of in by_role.get(role, ())]
         if role == "judge" and {*by_role.get(role, ())} <= {*judges}:
             continue  # their questions name them
-        if len(columns) > (_MOST_PEOPLE if role == "rater" else _MOST_NAMES):
+        is_of_questions = role == "rater" and len(columns) > len(reading.raters)
+        name = "rating" if is_of_questions else noun
+        if len(columns) > (_MOST_PEOPLE if name == "rater" else _MOST_NAMES):
             roles.append(f"{len(columns)} {name} columns")
         elif columns and columns != [role]:
             roles.append(f"{name} = {listed(columns)}")

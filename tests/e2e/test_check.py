@@ -83,6 +83,16 @@ def test_corrections_name_the_scale_that_was_read_in_the_files_own_words(tmp_pat
     assert document["read"]["questions"][0]["words"] == list(words.values())
 
 
+def test_columns_of_one_person_on_several_questions_are_called_ratings(tmp_path: Path) -> None:
+    frame = agreeing(20)[["anna", "ben"]]
+    names = ["human_clarity", "human_safety"]
+    frame.set_axis(names, axis=1).to_csv(tmp_path / "two.csv", index_label="id")
+
+    screen = checked(tmp_path, "two.csv", "--no-html").stdout
+
+    assert "rating = human_clarity and human_safety" in " ".join(screen.split())
+
+
 def test_next_step_after_init_is_none_that_changes_nothing(tmp_path: Path) -> None:
     agreeing().drop(columns="gpt-4o").to_csv(tmp_path / "tickets.csv", index=False)
 
