@@ -56,6 +56,9 @@ _ALMOST = 0.9
 _WHO_RATES = re.compile(r"annotat|rat(er|ed)|review|label|coder|evaluat|assess|grade|scored")
 _PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
 _FEWEST_CORRECTED = 8
+_OF_SIDE = re.compile(r"(score|rating|grade|point|quality)s?_?[12ab]$")
+_BETTER = re.compile(r"(^|_)(winner|preferred|preference|better)(_|$)")
+_N_SIDES = 2
 _NOT_ITS_NAME = Reason("its name is not one of a rater", is_attribute=False)
 
 
@@ -283,6 +286,14 @@ class _ItemRows:
         elif any(map(self.owners.is_chosen, rated)):
             reading.rated = [RatedColumn(c, rater=c.name) for c in rated]
             reading.likelihood = 9.0
+        elif winner := self._winner_beside(rated):
+            reading.likelihood = 3.0
+            sides = [column.name for column in rated]
+            reading.refusal = (
+                f"{listed_briefly(sides)} stand beside {winner}: two responses may have these",
+                "Write a row for each response, or if they are raters, pass "
+                + option_text(self.table, "rater", *sides),
+            )
         elif len(rated) == 1:
             self._name_one(reading, rated[0], judges)
         elif (judges and human) or len(people) > max(1, len(criteria)):
@@ -360,6 +371,13 @@ class _ItemRows:
                 (f"{listed_briefly([c.name for c in people])} are raters", changed)
             )
         return people
+
+    def _winner_beside(self, rated: Sequence[CodedColumn]) -> str | None:
+        """Return the column that says which of two responses, with a score each, is better."""
+        if len(rated) != _N_SIDES or any(not _OF_SIDE.match(plain(c.name)) for c in rated):
+            return None
+        names = [of.name for of in self.table.columns if of not in rated and of.n_cells]
+        return next((name for name in names if _BETTER.search(plain(name))), None)
 
     def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
         """Return the columns of texts that are told apart as ratings are, as by 1 and 2."""

@@ -2221,3 +2221,16 @@ def test_true_label_is_no_rater(tmp_path: Path) -> None:
     result = read(tmp_path, "r.csv", table(["id", "true_label", "anna", "ben"], *rows))
 
     assert set(result.ratings["rater"]) == {"anna", "ben"}
+
+
+@pytest.mark.parametrize("names", [("scores1", "scores2"), ("rating_a", "rating_b")])
+def test_scores_beside_a_winner_are_no_raters(tmp_path: Path, names: tuple[str, str]) -> None:
+    rows = [
+        [i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], 1 + (PEOPLE[i, "anna"] < PEOPLE[i, "ben"])]
+        for i in ITEMS
+    ]
+
+    message = refusal(tmp_path, "r.csv", table(["id", *names, "winner"], *rows))
+
+    assert f"{names[0]}, {names[1]} stand beside winner: two responses may have these" in message
+    assert f"--rater {','.join(names)}" in message
