@@ -29,7 +29,10 @@ _WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 _OUT_OF = re.compile(
     r"(\d+(?:[.,]\d+)?) ?(?:/|of|out of|von|sur|de) ?(\d+)(?: ?(?:points?|stars?))?", re.IGNORECASE
 )
-_COUNTED = re.compile(r"(\d+(?:[.,]\d+)?) ?(?:%|stars?|sterne?|points?)", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"(\d+(?:[.,]\d+)?) ?(?:%|stars?|sterne?|points?|pts?\.?|punkte?)", re.IGNORECASE
+)
+_WORD_BEFORE = re.compile(r"^(?:score|rating|grade|level):? ?(?=\d)", re.IGNORECASE)
 _NUMBER_AND_WORD = re.compile(r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\d(]+\((\d{1,3})\)")
 _MARK = re.compile(r"^[^\w\s]+ (?=\w)")
 """A mark before a word, as in ✅ Pass."""
@@ -172,6 +175,8 @@ def number_in(cell: str | None) -> float:
         [4.0, 4.0, 4.0, 4.5]
         >>> [number_in(cell) for cell in ("1,000", "4/5", "80 %", "2 - poor", "good (3)")]
         [nan, 4.0, 80.0, 2.0, 3.0]
+        >>> [number_in(cell) for cell in ("4 pts", "Score: 4", "Level 3", "Rating 4/5")]
+        [4.0, 4.0, 3.0, 4.0]
     """
     return _number_and_top(without_blanks(cell) or "")[0]
 
@@ -186,6 +191,7 @@ def _number_and_top(text: str) -> tuple[float, float]:
     cell = _TEXT_OF_SPREADSHEET.fullmatch(text)
     text = " ".join((cell[cell.lastindex or 0] if cell else text).split())
     text = text.replace("\N{ARABIC DECIMAL SEPARATOR}", ".").replace("\ufe0f", "")
+    text = _WORD_BEFORE.sub("", text)
     if _NUMBER.fullmatch(text) or _DECIMAL_COMMA.fullmatch(text):
         return float(text.replace(",", ".")), math.nan
     if match := _OUT_OF.fullmatch(text):

@@ -142,7 +142,7 @@ def _doubt_item(reading: Reading, choices: Choices) -> None:
         is_item |= all(_RESPONSES.search(plain(of)) for of in part.values)
         if is_full and not is_item and 2 * part.n_distinct <= item.n_distinct:
             choice = f"{part.name} is part of the item"
-            if may_be_run:
+            if may_be_run and not part.may_be(Role.RATER):
                 reading.forks.append((choice, {"run": part.name, "judge": names}))
             else:
                 reading.forks.append((choice, {"rater": (part.name,)}))

@@ -1068,3 +1068,13 @@ def test_what_each_rater_saw_once_is_the_item_and_not_their_profession(tmp_path:
 
     assert result.columns["item"] == ("Prompt",)
     assert len(result.ratings) == 2 * N
+
+
+@pytest.mark.parametrize("form", ["{} pts", "Score: {}", "Level {}", "Rating {}/5"])
+def test_ratings_may_have_a_word_beside_their_number(tmp_path: Path, form: str) -> None:
+    columns = [[form.format(value) for value in of] for of in (ANNA, BEN)]
+
+    result = read(tmp_path, "r.csv", sheet("id,anna,ben", *columns))
+
+    assert [*result.ratings["value"][result.ratings["rater"] == "anna"]] == ANNA
+    assert result.questions[0].scale.high == 5
