@@ -122,7 +122,7 @@ def read_ratings(
         tables = replace(tables, tables=scored)
     result, readings = _read(tables, options, evaluation)
     doubts, alternatives = list(result.doubts), []
-    forks = [fork for reading in readings if len(readings) == 1 for fork in reading.forks]
+    forks = [fork for reading in readings for fork in reading.forks]
     for choice, changed in forks[:_MOST_FORKS]:
         try:
             other, _ = _read(tables, replace(options, **dict[str, Any](changed)), evaluation)

@@ -870,6 +870,17 @@ def test_models_of_all_companies_are_judges(tmp_path: Path, name: str) -> None:
     assert not tables.alternatives
 
 
+def test_doubts_of_each_of_several_files_are_said(tmp_path: Path) -> None:
+    people = lines(("item", "anna", "claude"), *[row[:3] for row in WIDE])
+    judge = lines(("item", "gpt-4o"), *[row[:2] for row in WIDE])
+
+    tables = read(tmp_path, {"people.csv": people, "judge.csv": judge})
+
+    [(doubt, other)] = tables.alternatives
+    assert (doubt.choice, doubt.option) == ("claude is a judge", "--rater anna,claude")
+    assert (len(tables.ratings), len(other.ratings), len(other.scores)) == (N, 2 * N, N)
+
+
 def test_rater_with_another_kind_of_name_is_a_doubt(tmp_path: Path) -> None:
     rows = [(*row, 6 - row[1]) for row in WIDE]
 
