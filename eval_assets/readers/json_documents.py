@@ -8,6 +8,7 @@ from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
 from eval_assets.readers.names import Who, is_first_name, who
 from eval_assets.readers.nested_records import ALIKE, LINE, Row, similarity, tables_of_rows
+from eval_assets.readers.summary_rows import without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 
 _FEWEST_RECORDS = 3
@@ -25,7 +26,8 @@ def tables_of_document(document: object, *, file: str) -> list[CodedTable]:
         case dict() as record:
             return tables_of_records([record], None, file=file)
         case [list(), *_] as rows if all(isinstance(row, list) for row in rows):
-            return [CodedTable.of(table_of_rows(list(enumerate(rows, 1)), file=file))]  # type: ignore[arg-type] # they are lists
+            table = table_of_rows(list(enumerate(rows, 1)), file=file)  # type: ignore[arg-type] # they are lists
+            return [without_summary_rows(CodedTable.of(table))]
         case _:
             return []
 
@@ -42,7 +44,7 @@ def tables_of_records(
         row[LINE] = line
     tables = list(tables_of_rows(rows, {}, 0, (), file))
     _name_positions(tables)
-    chosen = (with_choices(table) for table in tables if len(table))
+    chosen = (with_choices(without_summary_rows(table)) for table in tables if len(table))
     return [of for table in chosen for of in with_lists_unfolded(table)]
 
 

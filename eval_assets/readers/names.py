@@ -94,11 +94,11 @@ _NOT_OF_ROLE = {
 _MODEL = re.compile(
     r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
     r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
-    r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
+    r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-?\d|openai|anthropic"
     r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
     r"|\be-?rater\b|zephyr|nemotron|doubao|vicuna|\balpaca\b|dbrx|\bjamba|\bglm\b|internlm"
     r"|codestral|ministral|magistral|\bqwq\b|olmo-\d|tulu-\d|hunyuan|minimax|moonshot|chatglm"
-    r"|text-bison|smollm|exaone|granite-\d|ernie-\d|inflection-\d|\bcohere\b|command-a-|\bphi\d"
+    r"|text-bison|smollm|exaone|granite-\d|ernie-\d|inflection-\d|\bcohere\b|command-a-"
     r"|pandalm|judgelm|tigerscore|minicheck|\bhhem\b|yi-large|yi-\d|aya-expanse|reka-\w|sonar-pro"
     r"|baichuan|wizardlm|\brobot\b|\b4o(-mini)?\b|(wild|aegis|nemo)guard|\bgemba\b",
     re.IGNORECASE,

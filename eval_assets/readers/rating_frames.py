@@ -99,9 +99,8 @@ def collected_ratings(readings: Sequence[Reading], options: ReadOptions) -> Coll
     for reading in readings:
         table, stem = reading.table, Path(reading.table.file).stem
         judge = stem if names_file(options.judge, table.file) else None
-        if judge is None and not (
-            reading.names_raters or reading.people_only
-        ):  # it may be called like a judge
+        # A file of people may be called like a judge, too.
+        if judge is None and not (reading.names_raters or reading.people_only):
             is_called = table.file != main.file and who(stem) is Who.JUDGE
             judge = table.judge or (stem if is_called else None)
         frames += [_rows_of(reading, rated, options, judge, ratings) for rated in reading.rated]

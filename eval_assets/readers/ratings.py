@@ -394,11 +394,11 @@ def _with_common_items(main: Reading, further: Sequence[Reading], options: ReadO
         is_own = any(reading.table.find(name) is None for name in own_names)
         if not (names and is_own and len(columns) == len(names)) or own_names == {*names}:
             continue
-        n_items = n_distinct(combined(columns))
+        if n_distinct(combined(columns)) != n_distinct(combined(main.items)):
+            continue
         candidates = readings_of(main.table, replace(options, item=names))
-        possible = [of for of in candidates if of.refusal is None and of.rater is main.rater]
-        if possible and n_items == n_distinct(combined(main.items)):
-            return possible[0]
+        possible = (of for of in candidates if of.refusal is None and of.rater is main.rater)
+        return next(possible, main)
     return main
 
 

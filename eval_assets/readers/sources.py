@@ -80,8 +80,6 @@ def tables_of(content: FileContent) -> list[CodedTable]:
         tables = tables_of_document(content.document, file=content.file)
     else:
         tables = tables_of_records(content.document, content.lines, file=content.file)
-    if content.document is not None:
-        tables = [*map(without_summary_rows, tables)]
     return [
         replace(
             table,

@@ -45,10 +45,7 @@ ABSENT = frozenset(lines_of("absent"))
 """Words that people and programs write for a missing rating."""
 
 MISSING = ABSENT | {*lines_of("no opinion")}
-_ORDERS = [
-    tuple(_BETWEEN_WORDS.sub(" ", choices) for choices in order.split(", "))
-    for order in lines_of("orders")
-]
+_ORDERS = [tuple(order.split(", ")) for order in lines_of("orders")]
 _BY_LENGTH = sorted(_ORDERS, key=len)
 _KNOWN_WORDS = [{word for choices in order for word in choices.split("|")} for order in _BY_LENGTH]
 _USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))

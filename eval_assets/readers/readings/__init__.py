@@ -48,7 +48,6 @@ from eval_assets.readers.values import are_yes_or_no
 _RESPONSES = re.compile(r"response|answer|output|system|candidate|completion|generation|summar")
 """Names of objects by system, which hold what each wrote and how it was rated."""
 
-
 _STATED = re.compile(r"(score|rating|verdict|grade)[\"'*]*\s*[:=]\s*\W?\w", re.IGNORECASE)
 _REPLIES = Reason("texts that state ratings, of which none could be read", is_told=True)
 
@@ -193,21 +192,7 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     forms = Counter(form_of(column.name) for column in columns if column.can_rate)
     read = {of.column.name for reading in readings for of in reading.rated}
     columns = [of for of in columns if of.name not in read]
-    # What a person and a model say of one thing, as in human_decision and model_decision.
-    words = [of for of in columns if of.can_rate and of.n_distinct > 1]
-    humans = [
-        column
-        for column in words
-        if Who.HUMAN in map(who, filter(str.isalpha, plain(column.name).split("_")))
-    ]
-    pairs = ((a, b) for a, b in product(humans, words) if {*a.values} == {*b.values})
-    parts = [distinct_parts([a.name, b.name]) for a, b in pairs]
-    paired = {
-        name
-        for of in parts
-        if {who(part) is Who.HUMAN for part in of.values()} == {True, False}
-        for name in of
-    }
+    paired = _said_by_both(columns)
     for column in columns:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
@@ -224,6 +209,24 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
         ):
             best.not_read[column.name] = reason.told
+
+
+def _said_by_both(columns: Sequence[CodedColumn]) -> set[str]:
+    """Return what a person and a model say of one thing, as human_decision and model_decision."""
+    words = [of for of in columns if of.can_rate and of.n_distinct > 1]
+    humans = [
+        column
+        for column in words
+        if Who.HUMAN in map(who, filter(str.isalpha, plain(column.name).split("_")))
+    ]
+    pairs = ((a, b) for a, b in product(humans, words) if {*a.values} == {*b.values})
+    parts = (distinct_parts([a.name, b.name]) for a, b in pairs)
+    return {
+        name
+        for of in parts
+        if {who(part) is Who.HUMAN for part in of.values()} == {True, False}
+        for name in of
+    }
 
 
 def _states_ratings(column: CodedColumn) -> bool:

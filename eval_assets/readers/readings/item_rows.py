@@ -161,13 +161,10 @@ class _ItemRows:
             are_people = is_rater and share_of_people(column.values[:50]) > 0.5
             if are_people and column.name not in names and all(map(names_model, models)):
                 message = f"{column.name} names people, and all ratings are in columns of models"
+                rater = option_text(self.table, "rater", column.name)
                 rated = option_text(self.table, "rating", *names)
-                remedy = (
-                    f"If they rated these, pass {option_text(self.table, 'rater', column.name)}"
-                )
-                remedy += (
-                    f" {rated}; if the models rated, {option_text(self.table, 'judge', *names)}"
-                )
+                judge = option_text(self.table, "judge", *names)
+                remedy = f"If they rated these, pass {rater} {rated}; if the models rated, {judge}"
                 reading.refusal = message, remedy
 
     def _name_raters(

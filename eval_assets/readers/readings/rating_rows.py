@@ -188,7 +188,7 @@ class _RatingRows:
     def _repeats_scores(self, column: CodedColumn) -> bool:
         """Return whether judges alone rated, each item once with each of a few numbers."""
         roles = (Role.TURN, Role.QUESTION, Role.SYSTEM, Role.TIME)
-        is_numbered = column.is_whole or names_runs(column.values[:_MOST_RUNS])
+        is_numbered = column.is_whole or names_runs(column.values)
         if not (self._holds_judges() and is_numbered) or column.may_be(*roles) or self.level:
             return False
         n_runs = len(column.values)
@@ -202,7 +202,7 @@ class _RatingRows:
         are_numbered = all(value[-1:].isdigit() for value in column.values[:_MOST_RUNS])
         is_flat = column.kind is Kind.NUMBER and not self.level
         may_be_run = column.may_be(Role.RUN) or (is_flat and not column.origin)
-        may_be_run |= names_runs(column.values[:_MOST_RUNS])
+        may_be_run |= names_runs(column.values)
         if not (are_numbered and may_be_run) or len(column.values) > _MOST_RUNS:
             return False
         names = [who(name) is Who.JUDGE for name in self.rater.values]
