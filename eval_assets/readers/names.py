@@ -49,17 +49,18 @@ class Who(Enum):
         return self in (Who.PERSON, Who.HUMAN)
 
 
-def _words(meaning: str) -> re.Pattern[str]:
-    """Return the pattern of names with one of the words of a meaning."""
-    words = " ".join(lines_of(meaning)).split()
-    return re.compile(rf"(^|_)({'|'.join(words)})(_|$|\d)")
+def _pattern(meaning: str, form: str = "{}") -> re.Pattern[str]:
+    """Return the pattern of names with one of the words of a meaning, in some form."""
+    words = "|".join(" ".join(lines_of(meaning)).split())
+    return re.compile(form.format(words), re.IGNORECASE)
 
 
+_WORD = r"(^|_)({})(_|$|\d)"
 _FLAG = re.compile(
     r"^(is|has|was|contains|needs|to)_|(^|_)(flag|success|labeled|labelled|done|completed?|status"
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
 )
-_ROLES = {role: _FLAG if role is Role.FLAG else _words(role.name.lower()) for role in Role}
+_ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}
 _QUALITY = re.compile(
     r"(ness|i?ty|ment|[st]ion|[ae]nce|[ae]ncy|ism|ship|th|ing|ful|ive|able|ible|ical|ous|cy|ude"
     r"|[^aeiou]s|es)$"
@@ -91,18 +92,7 @@ _NOT_OF_ROLE = {
 }
 """Endings of headers that have the name of a role, and another one."""
 
-_MODEL = re.compile(
-    r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
-    r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
-    r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-?\d|openai|anthropic"
-    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude|\bcopilot\b"
-    r"|\be-?rater\b|zephyr|nemotron|doubao|vicuna|\balpaca\b|dbrx|\bjamba|\bglm\b|internlm"
-    r"|codestral|ministral|magistral|\bqwq\b|olmo-\d|tulu-\d|hunyuan|minimax|moonshot|chatglm"
-    r"|text-bison|smollm|exaone|granite-\d|ernie-\d|inflection-\d|\bcohere\b|command-a-"
-    r"|pandalm|judgelm|tigerscore|minicheck|\bhhem\b|yi-large|yi-\d|aya-expanse|reka-\w|sonar-pro"
-    r"|baichuan|wizardlm|\brobot\b|\b4o(-mini)?\b|(wild|aegis|nemo)guard|\bgemba\b",
-    re.IGNORECASE,
-)
+_MODEL = _pattern("model")
 _FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
 """First names that models share, before a last name: Claude Dupont is a person."""
 
@@ -115,45 +105,30 @@ _NO_LAST_NAME = re.compile(
     re.IGNORECASE,
 )
 
-_JUDGE = _words("judge")
-_PROGRAM = re.compile(
-    r"(^|[-_ .])(model|assistant|scorer|classifier|bot|system|reward|detector|engine|pipeline"
-    r"|baseline|svc|heuristic|synthetic|ragas|falcon|titan|bard|lynx|skywork|grader|verifier|critic)"
-    r"([-_ .]|$)|[-_]\d{1,3}(\.\d+)?b([-_]|$)",
-    re.IGNORECASE,
-)
+_JUDGE = _pattern("judge", _WORD)
+_PROGRAM = _pattern("program", r"(^|[-_ .])({})([-_ .]|$)|[-_]\d{{1,3}}(\.\d+)?b([-_]|$)")
 _KINDS = {"h", "m"}
 """Initials of human and machine."""
 
 _HASH = re.compile(r"[0-9a-f-]{12,}", re.IGNORECASE)
-_METRIC = re.compile(
-    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
-    r"|clip_?score|dns_?mos|nisqa|pesq"
-    r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
-    r"([_\d]|l$|l_?sum|$)"
-)
+_METRIC = _pattern("metric", r"(^|_)({})([_\d]|l$|l_?sum|$)")
 _SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
 _HUMAN = re.compile(
-    rf"{_words('human').pattern}|^(dr|prof|mr|mrs|ms|herr|frau)_\w"
+    rf"{_pattern('human', _WORD).pattern}|^(dr|prof|mr|mrs|ms|herr|frau)_\w"
     r"|(?<!needs)(?<!for)(?<!under)_review$"  # "Maker review"
 )
-_GIVEN = _words("given")
+_GIVEN = _pattern("given", _WORD)
 """Words for what people said, unless a judge is named beside them: judge_label."""
 
-_PERSON = re.compile(
-    r"^(r|rater|annotator|reviewer|coder|user|expert|a|p|h|w|u|worker|evaluator|assessor|grader"
-    r"|labell?er|person|participant|human|annot|ann|slot|subject|judge|rating|score|label|scorer"
-    r"|column|student|bewerter)([ _.#-]?[0-9]{1,4}|[ _.#-][a-z])$"
-    r"|^\S+@\S+\.\S+$|(?-i:^[A-Z]$|^[A-Z]{2,3}$|^([A-Z]\. ?)+[A-Z][^\W\d_]+$)|^\d{1,2}$",
-    re.IGNORECASE,
+_PERSON = _pattern(
+    "numbered",
+    r"^({})([ _.#-]?[0-9]{{1,4}}|[ _.#-][a-z])$"
+    r"|^\S+@\S+\.\S+$|(?-i:^[A-Z]$|^[A-Z]{{2,3}}$|^([A-Z]\. ?)+[A-Z][^\W\d_]+$)|^\d{{1,2}}$",
 )
-_CRITERION = re.compile(
-    r"^(q|question|criterion|frage)[ _-]?\d+|\?"
-    r"|(ness|ity|cy|[ae]nce|tion|ung|keit|ism|ful|able|ible)$"
-    r"|^(tone|style|truth|grammar|overall|quality|safe|form|content|clear|correct|useful|helpful"
-    r"|fluen\w+|toxic\w*|humou?r|empathy|surprise|complexity|engagement|bias|harm\w*|format\w*"
-    r"|honest\w*|safety|novelty|structure|depth|detail|length|faithful\w*|score)$",
-    re.IGNORECASE,
+_CRITERION = _pattern(
+    "criterion",
+    r"^(q|question|criterion|frage)[ _-]?\d+|\?|^({})$"
+    r"|(ness|ity|cy|[ae]nce|tion|ung|keit|ism|ful|able|ible)$",
 )
 _NOT_A_NAME = (
     *(Role.ITEM, Role.RATING, Role.SYSTEM, Role.MEASURE, Role.SUMMARY, Role.TIME, Role.TEXT),
