@@ -110,7 +110,9 @@ _PROGRAM = _pattern("program", r"(^|[-_ .])({})([-_ .]|$)|[-_]\d{{1,3}}(\.\d+)?b
 _KINDS = {"h", "m"}
 """Initials of human and machine."""
 
-_HASH = re.compile(r"[0-9a-f-]{12,}", re.IGNORECASE)
+_HASH = re.compile(r"[0-9a-fA-F-]{12,}|A(?=\D*\d)[0-9A-Z]{9,}")
+"""Hexadecimal ids, and those of workers of Mechanical Turk: AI5X8B21QZ7LM is no AI."""
+
 _METRIC = _pattern("metric", r"(^|_)({})([_\d]|l$|l_?sum|$)")
 _SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
 _HUMAN = re.compile(
@@ -297,8 +299,8 @@ def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
         return any(map(is_first_name, peers))
     if len(peers) == len(_KINDS) and {*map(str.casefold, peers)} == _KINDS:
         return name.casefold() == "m"
-    is_open = who(name) in (Who.UNKNOWN, Who.PERSON) and not _HASH.fullmatch(name)
     is_program = _PROGRAM.search(name) is not None or names_metric(name)
+    is_open = who(name) in (Who.UNKNOWN, Who.PERSON) and not _HASH.fullmatch(name)
     return is_open and (name == "Claude" or is_program)
 
 
@@ -346,6 +348,8 @@ def who(name: str) -> Who:
         ['PERSON', 'HUMAN', 'JUDGE', 'CRITERION', 'UNKNOWN']
         >>> [who(name).name for name in ("Teacher 1", "Prüferin Müller", "KI-Bewertung")]
         ['HUMAN', 'HUMAN', 'JUDGE']
+        >>> who("AI5X8B21QZ7LM")
+        <Who.UNKNOWN: 1>
     """
     name = name.strip()
     words = unicodedata.normalize("NFD", plain(name))  # without accents
@@ -357,6 +361,8 @@ def who(name: str) -> Who:
         and not re.search(r"(^|_)(llm|ai|ki|ia|judge_model|auto)(_|$)", words)
     ):
         return Who.HUMAN
+    if _HASH.fullmatch(name):
+        return Who.UNKNOWN
     owner = re.sub(r"(_s)?_$", "", _SAID.sub("", words))
     is_person = owner and is_first_name(owner) and not _JUDGE.search(owner)  # Anna's verdict
     if is_model or (_JUDGE.search(words) and not is_person):

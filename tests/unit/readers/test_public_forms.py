@@ -2234,3 +2234,13 @@ def test_scores_beside_a_winner_are_no_raters(tmp_path: Path, names: tuple[str, 
 
     assert f"{names[0]}, {names[1]} stand beside winner: two responses may have these" in message
     assert f"--rater {','.join(names)}" in message
+
+
+def test_worker_of_mechanical_turk_whose_id_begins_with_ai_is_no_judge(tmp_path: Path) -> None:
+    workers = {"anna": "AI5X8B21QZ7LM", "ben": "A2UF2FRGVW4T89", "cleo": "ADVCIFLB5A9B"}
+    rows = [[i, workers[r], PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+
+    result = read(tmp_path, "r.csv", table(["HITId", "WorkerId", "Answer.score"], *rows))
+
+    assert set(result.ratings["rater"]) == {*workers.values()}
+    assert result.scores.empty
