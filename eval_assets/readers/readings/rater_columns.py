@@ -123,53 +123,17 @@ def _may_name_raters(
     name, is_number = plain(column.name), column.kind is Kind.NUMBER
     if column.n_distinct == 2 and re.search(f"{_OF_MACHINE.pattern}|{_OF_HUMAN.pattern}", name):
         return not any(of.may_be(Role.RATER) for of in table.columns if of is not column)
-    is_counted = is_number and column.can_rate and plain(column.name).endswith("rs")  # annotators
+    is_counted = is_number and column.can_rate and name.endswith("rs")  # annotators
     is_named = column.may_be(Role.RATER) and not is_counted
-    names_judges = any(who(of) is Who.JUDGE for of in column.values[:50])
-    names_judges &= bool(column.level) or holds_raters(column)
-    is_described = column.may_be(*DESCRIBES) and not names_judges  # as a type of feedback may
-    is_described |= column.can_rate and names_model(column.name)
-    no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or is_described
-    # Who reviewed an item did not give the scores that a list below has beside their model.
-    no_names |= any(
-        column.level < of.level == max(c.level for c in ratings)
-        and 0 < len(of.values) == sum(map(names_model, of.values))
-        for of in (table.columns if ratings else ())
-    )
-    # The parts of a list are no raters if a field beside it says what they are, or two texts do;
-    # nor are those of a text, from start to end.
-    fields = {owner_and_field(of.name)[1] for of in table.columns if of.level == column.level}
-    no_names |= column.origin is Origin.POSITION and fields.issuperset(("start", "end"))
-    is_named_beside = column.origin is Origin.POSITION and (
-        any(
-            of.level == column.level
-            and of.n_distinct > 1
-            and (
-                of.may_be(Role.SYSTEM)
-                or _names_parts(of, column)
-                or (of.n_distinct >= column.n_distinct and holds_raters(of))
-            )
-            for of in table.columns
-            if of is not column
-        )
-        or (
-            column.n_distinct == 2
-            and any(of.n_distinct > 3 for of in ratings)
-            and responses_side_by_side(table)
-        )
-        or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
-    )
-    is_said = column.who in (Who.HUMAN, Who.JUDGE) and column.may_be(Role.RATING)
-    is_said &= not any(who(of) is Who.JUDGE for of in column.values[:50])
-    is_said |= is_rating_word(column.name)
-    no_names |= is_said and not (is_named or column.origin)
-    # Beside the names of judges numbers are those of their runs.
-    are_judges = (of.who is Who.JUDGE and all(map(names_model, of.values)) for of in table.columns)
-    no_names |= names_runs(column.values) or (is_number and not is_named and any(are_judges))
-    # Beside human and judge, an agent or a country says nothing of who rated.
-    owners = {of.who for of in ratings if of is not column and of.level == column.level}
-    no_names |= not (is_named or column.origin) and owners >= {Who.HUMAN, Who.JUDGE}
-    if no_names or is_named_beside or _stands_beside_people(table, column, ratings):
+    if (
+        column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT)
+        or names_runs(column.values)
+        or _is_described(column)
+        or (not is_named and _is_of_other_names(table, column, ratings))
+        or _is_above_models(table, column, ratings)
+        or (column.origin is Origin.POSITION and _is_place_in_list(table, column, ratings))
+        or _stands_beside_people(table, column, ratings)
+    ):
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
     may_be_ids = column.is_whole and (not column.can_rate or (is_named and not is_rating))
@@ -186,6 +150,65 @@ def _may_name_raters(
         or (column.n_distinct == 1 and not is_known)
     )
     return not (no_raters or _is_rated(table, column, ratings))
+
+
+def _is_described(column: CodedColumn) -> bool:
+    """Return whether a column measures or describes, or is of a model, and names no judges."""
+    is_of_model = column.can_rate and names_model(column.name)
+    is_of_judges = _names_some_judge(column) and (bool(column.level) or holds_raters(column))
+    return is_of_model or (column.may_be(*DESCRIBES) and not is_of_judges)
+
+
+def _names_some_judge(column: CodedColumn) -> bool:
+    return any(who(name) is Who.JUDGE for name in column.values[:50])
+
+
+def _is_of_other_names(
+    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
+) -> bool:
+    """Return whether a column not called like raters holds something else beside their names."""
+    # Beside the names of judges numbers are those of their runs.
+    are_judges = (of.who is Who.JUDGE and all(map(names_model, of.values)) for of in table.columns)
+    if column.kind is Kind.NUMBER and any(are_judges):
+        return True
+    # Beside human and judge, an agent or a country says nothing of who rated.
+    owners = {of.who for of in ratings if of is not column and of.level == column.level}
+    is_said = column.who in (Who.HUMAN, Who.JUDGE) and column.may_be(Role.RATING)
+    is_said = is_rating_word(column.name) or (is_said and not _names_some_judge(column))
+    return not column.origin and (is_said or owners >= {Who.HUMAN, Who.JUDGE})
+
+
+def _is_above_models(
+    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
+) -> bool:
+    """Return whether scores stand in a list below beside models: an item's reviewer gave none."""
+    return any(
+        column.level < of.level == max(c.level for c in ratings)
+        and 0 < len(of.values) == sum(map(names_model, of.values))
+        for of in (table.columns if ratings else ())
+    )
+
+
+def _is_place_in_list(
+    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
+) -> bool:
+    """Return whether a field says what the parts of a list are, or two texts do, and no raters."""
+    peers = [of for of in table.columns if of.level == column.level and of is not column]
+    fields = {owner_and_field(of.name)[1] for of in peers}
+    if fields.issuperset(("start", "end")):  # parts of a text
+        return True
+    are_sides = column.n_distinct == 2 and any(of.n_distinct > 3 for of in ratings)
+    return (
+        any(
+            of.may_be(Role.SYSTEM)
+            or _names_parts(of, column)
+            or (of.n_distinct >= column.n_distinct and holds_raters(of))
+            for of in peers
+            if of.n_distinct > 1
+        )
+        or (are_sides and responses_side_by_side(table))
+        or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
+    )
 
 
 def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
