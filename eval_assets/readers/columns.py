@@ -270,7 +270,8 @@ class CodedColumn:
         if not self.is_whole or high - low <= 10:
             return True
         repeats = self.n_distinct < 0.7 * self.n_cells and self.n_cells > 20
-        has_name = self.may_be(Role.RATING) or self.who in (Who.PERSON, Who.HUMAN, Who.JUDGE)
+        has_name = self.may_be(Role.RATING) or self.who is not Who.UNKNOWN
+        has_name |= names_quality(self.name)
         return repeats or self.n_cells < 12 or (low >= 0 and not self.counts_rows and has_name)
 
     def take(self, rows: npt.NDArray[np.integer]) -> "CodedColumn":

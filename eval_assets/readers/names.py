@@ -404,9 +404,13 @@ def is_first_name(name: str) -> bool:
     Examples:
         >>> [is_first_name(name) for name in ("anna", "Jose M", "qa_ben", "sentiment", "田中")]
         [True, True, True, False, True]
+        >>> is_first_name("12_7")
+        False
     """
+    if name.lower() == name.upper():
+        return any(map(str.isalpha, name))
     letters = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
-    return name.lower() == name.upper() or not _first_names().isdisjoint(plain(letters).split("_"))
+    return not _first_names().isdisjoint(plain(letters).split("_"))
 
 
 @cache

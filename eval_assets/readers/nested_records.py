@@ -7,7 +7,7 @@ go together. Each column keeps the depth of the list that it comes from.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,9 @@ _RUNS: Path = (" runs",)
 
 _POSITION, _KEY, _EACH = "#", " key", "*"
 _DEEPEST = 8
+_MANY_TIMES = 4
+"""Names of all objects of a field to those of the largest, from which on each has its own."""
+
 ALIKE = 0.5
 """Share of common fields from which on objects are of one form."""
 
@@ -152,14 +155,21 @@ def _without_objects(rows: list[Row]) -> list[Row]:
     """Return rows with the fields of objects as columns; objects of one form become a list."""
     for _ in range(_DEEPEST):
         children: dict[Path, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        largest: dict[Path, int] = defaultdict(int)
         for row in rows:
             for path, value in row.items():
                 if isinstance(value, dict):
                     children[path[:-1]][path[-1]] |= set(value)
+                    largest[path] = max(largest[path], len(value))
         if not children:
             break
         alike = {parent: _of_one_form(fields) for parent, fields in children.items()}
-        rows = [_opened(row, alike) for row in rows]
+        varied = {
+            path
+            for path, n in largest.items()
+            if n > 1 and len(children[path[:-1]][path[-1]]) > _MANY_TIMES * n
+        }
+        rows = [_opened(row, alike, varied) for row in rows]
     return rows
 
 
@@ -181,7 +191,7 @@ def similarity(a: set[str], b: set[str]) -> float:
     return len(a & b) / max(1, len(a | b))
 
 
-def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
+def _opened(row: Row, alike: Mapping[Path, set[str]], varied: Collection[Path]) -> Row:
     opened: Row = {}
     lists: dict[Path, list[dict[str, Any]]] = {}
     for path, value in row.items():
@@ -189,6 +199,8 @@ def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
             opened[path] = value
         elif path[-1] in alike.get(path[:-1], ()):
             lists.setdefault((*path[:-1], _EACH), []).append({_KEY: path[-1], **value})
+        elif path in varied and not any(isinstance(of, dict | list) for of in value.values()):
+            lists[path] = [{_KEY: name, "value": of} for name, of in value.items()]
         elif may_be(path[-1], Role.SYSTEM) and all(isinstance(of, list) for of in value.values()):
             lists[path] = [{_KEY: name, "ratings": of} for name, of in value.items()]
         else:

@@ -34,6 +34,7 @@ _SURVEYS = {
 }
 """Columns of respondents in Qualtrics, SurveyMonkey and LimeSurvey; one or two others beside."""
 
+_FIGURE = re.compile(r"(^|_)(mean|avg|average|median|mode|std|sd|min|max|sum)(_|$)")
 _METADATA = re.compile(r"(^|_)(id|page|lastpage|seed)$")
 
 
@@ -64,7 +65,8 @@ def reading_of_person_rows(
     if is_form := choices.rater_column is not None and n_alike > _FEWEST:  # beside age and sums
         rated = [column for column in rated if form_of(column.name) == form]
     headers = [column.name for column in rated]
-    if len(rated) < _FEWEST or len(table) < _FEWEST:
+    are_figures = sum(_FIGURE.search(plain(name)) is not None for name in headers) > len(rated) / 2
+    if len(rated) < _FEWEST or len(table) < _FEWEST or are_figures:
         return None
     n_numbered = sum(_NUMBERED.fullmatch(name) is not None for name in headers)
     is_numbered = is_form or n_numbered > 0.8 * len(headers)

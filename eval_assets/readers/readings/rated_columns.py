@@ -44,7 +44,9 @@ _FEW_ROWS = 12
 """Rows below which sets of values hardly overlap, so that ranges are compared."""
 
 _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|conf|confidence|certainty)(_|$)")
-_NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total|agree|overr[iu]")
+_NO_REFERENCE = re.compile(
+    r"mean|avg|average|median|majority|std|sd|sum|total|agree|overr[iu]|human_m(ode|in|ax)"
+)
 _EARLIER = re.compile(r"initial|original|preliminary|draft|uncorrected")
 _LATER = re.compile(r"final|revised|reviewed|corrected|adjudicated|updated")
 
@@ -152,9 +154,9 @@ class RatedColumns:
             Reason("counts the rows"): column.counts_rows,
             Reason("an identifier or attribute by its name"): names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
+            _SUMMARY: (column.may_be(Role.SUMMARY) and not is_named) or is_compared,
             BY_NAME: is_measured
             and not (is_own_rating or is_shared or is_role or _NUMBERED_RATER.match(name)),
-            _SUMMARY: (column.may_be(Role.SUMMARY) and not is_named) or is_compared,
             Reason("not a rating by its name"): _STATISTIC.search(name),
             Reason("a flag by its name"): (
                 column.may_be(Role.FLAG)

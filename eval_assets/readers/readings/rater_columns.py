@@ -46,6 +46,9 @@ _MOST_CANDIDATES = 6
 _FEWEST_EQUAL = 20
 """Equal ratings of an item to expect, without any of which numbers are ids."""
 
+_FEWEST_IN_SET = 5
+"""The same in lists, whose positions are raters otherwise."""
+
 DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
 _NUMBERED = (Role.RATING, Role.RUN, Role.TURN)
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
@@ -54,6 +57,9 @@ _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$
 _OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")
 _RATERS_MODEL = re.compile(r"(rater|evaluator|annotator|grader|labell?er|reviewer)_model$")
 _BY_JUDGE = re.compile(r"[(\[](judge|llm|ai|model)[)\]]$", re.IGNORECASE)
+_CODE = re.compile(r"[A-Za-z]\d+")
+"""What may be the initial of a rater with a number, or that of anything else."""
+
 _KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
 
@@ -98,13 +104,26 @@ def _numbers_of_raters(table: CodedTable, ratings: Sequence[CodedColumn]) -> lis
 
 
 def _differ_within(column: CodedColumn, item: CodedColumn) -> bool:
+    sizes = item.counts[item.counts > 1]
+    # Systems and steps are numbered in each item alike, and raters rate some of the items.
+    is_partial = len(sizes) > 0 and sizes.max() < len(column.values)
+    return is_partial and _never_repeats(column, item, fewest=_FEWEST_EQUAL)
+
+
+def _never_repeats(column: CodedColumn, item: CodedColumn, *, fewest: int) -> bool:
+    """Return whether no value comes twice with an item, where more than `fewest` are expected."""
     rows = column.has_cell & item.has_cell
     sizes, shares = item.counts[item.counts > 1], column.counts / max(1, column.n_cells)
     n_expected = (sizes * (sizes - 1)).sum() / 2 * (shares**2).sum()
-    # Systems and steps are numbered in each item alike, and raters rate some of the items.
-    is_partial = len(sizes) > 0 and sizes.max() < len(column.values)
-    is_unique = n_distinct(combined([column, item])[rows]) == rows.sum()
-    return bool(is_partial and n_expected > _FEWEST_EQUAL and is_unique)
+    return bool(n_expected > fewest) and n_distinct(combined([column, item])[rows]) == rows.sum()
+
+
+def _is_set(position: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+    """Return whether lists hold ids or chosen words: none comes twice, as ratings would."""
+    number = np.cumsum(position.codes == position.codes[0]) - 1
+    lists = CodedColumn("", number, [*map(str, range(number[-1] + 1))])
+    parts = [of for of in ratings if of.level == position.level]
+    return bool(parts) and all(_never_repeats(of, lists, fewest=_FEWEST_IN_SET) for of in parts)
 
 
 def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
@@ -182,7 +201,7 @@ def _is_above_models(
     table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
 ) -> bool:
     """Return whether scores stand in a list below beside models: an item's reviewer gave none."""
-    return any(
+    return not holds_judges(column.name) and any(
         column.level < of.level == max(c.level for c in ratings)
         and 0 < len(of.values) == sum(map(names_model, of.values))
         for of in (table.columns if ratings else ())
@@ -195,7 +214,7 @@ def _is_place_in_list(
     """Return whether a field says what the parts of a list are, or two texts do, and no raters."""
     peers = [of for of in table.columns if of.level == column.level and of is not column]
     fields = {owner_and_field(of.name)[1] for of in peers}
-    if fields.issuperset(("start", "end")):  # parts of a text
+    if fields.issuperset(("start", "end")) or _is_set(column, ratings):  # parts of a text, or ids
         return True
     are_sides = column.n_distinct == 2 and any(of.n_distinct > 3 for of in ratings)
     return (
@@ -277,7 +296,9 @@ def holds_raters(column: CodedColumn) -> bool:
     """Return whether all values are called like people or judges, as anna beside gpt-4."""
     names = column.rating_words[:50]
     people = [
-        who(name) is Who.HUMAN or is_first_name(name) or name.casefold() in _PEOPLE
+        (who(name) is Who.HUMAN and not _CODE.fullmatch(name))
+        or is_first_name(name)
+        or name.casefold() in _PEOPLE
         for name in names
     ]
     are_raters = all(of or who(name) is Who.JUDGE for of, name in zip(people, names, strict=True))

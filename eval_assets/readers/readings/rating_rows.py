@@ -34,6 +34,7 @@ from eval_assets.readers.names import (
     names_model,
     names_runs,
     owner_and_field,
+    share_of_criteria,
     who,
 )
 from eval_assets.readers.problems import count_as_people, listed_briefly
@@ -280,7 +281,7 @@ class _RatingRows:
             not_read=self.not_read,
             notes=self.notes,
         )
-        if len(rated) == 1 and self._is_of_words(rated[0]):
+        if len(rated) == 1 and self._is_open(rated[0]):
             reading.note_values_alone(rated[0])
         self._doubt_programs(reading)
         self._doubt_truth(reading, combined(of_unit))
@@ -313,11 +314,12 @@ class _RatingRows:
             text = f"{listed_briefly(names)} read as ratings by {self.rater.name}"
             self.notes.append(f"{text}; if a judge's, pass {option}")
 
-    def _is_of_words(self, column: CodedColumn) -> bool:
-        """Return whether a column holds words in no order, and nothing calls it a rating."""
+    def _is_open(self, column: CodedColumn) -> bool:
+        """Return whether a column holds words in no order, or lists, and nothing names ratings."""
         is_called = column.may_be(Role.RATING) or column.who in (Who.HUMAN, Who.CRITERION)
         is_open = not (is_called or "?" in column.name or self.choices.ratings)
-        return is_open and column.kind is Kind.WORD and column.order is None
+        are_words = column.kind is Kind.WORD and column.order is None
+        return is_open and (are_words or self.rater.origin is Origin.POSITION)
 
     def _is_of_judge(self, column: CodedColumn) -> bool:
         """Return whether scores are a judge's, though people may stand beside them."""
@@ -355,6 +357,7 @@ class _RatingRows:
             - 0.5 * (self.rater.origin is Origin.FILE)
             + 0.3 * self.level
             + 0.3 * (first.n_distinct > 1)
+            - first.may_be(*DESCRIBES)
             - 2 * (_UNSTABLE in self.not_read.values())  # so rows may be items
             - 3 * (not self.level and n_people > 1)
         )
@@ -530,12 +533,24 @@ class _RatingRows:
             return True
         is_word = column.kind is Kind.WORD and column.order is None
         is_number = self._size(column) >= FEWEST_NUMBERS and self._is_key([column])
+        # Scores of several questions have values in common.
+        is_number = is_number and not any(
+            of is not column and 2 * len({*of.values} & {*column.values}) > len(column.values)
+            for of in self.candidates
+        )
         is_part = column.may_be(Role.ITEM, Role.SYSTEM) or is_word or is_number
         # What ratings share says nothing: the stimulus in rating_stimulus beside rating_score.
         pairs = ([column.name, of.name] for of in self.candidates if of.kind is Kind.NUMBER)
         own_parts = [distinct_parts(pair).get(column.name, "rating") for pair in pairs]
         is_rating = column.may_be(Role.RATING) and all(may_be(of, Role.RATING) for of in own_parts)
         return is_part and not (is_rating or column.may_be(*DESCRIBES))
+
+    @cached_property
+    def is_below_items(self) -> bool:
+        """Return whether each record has a list of raters, so that it is the item."""
+        n_records = max((self._size(of) for of in self.columns if of.level < self.level), default=0)
+        is_below = self.rater.level == self.level > 0
+        return is_below and self.n_rated > _REPEATED * n_records
 
     def _key_of(self, columns: Sequence[CodedColumn]) -> _ItemKey | None:
         """Return the key that columns make; None if they make none."""
@@ -544,6 +559,11 @@ class _RatingRows:
         run = next((column for column in columns if column in self.runs), None)
         items = [column for column in columns if column is not run]
         question = self.choices.question or question_among(items, self.is_rated)
+        if question is not None and question.origin is Origin.KEY:
+            # Systems, of which each has ratings by several criteria.
+            n_asked = sum(column.who is Who.CRITERION for column in self.candidates)
+            is_question = n_asked <= 1 or share_of_criteria(question.values) > 0.5
+            question = question if is_question else self.choices.question
         items = [column for column in items if column is not question]
         return self._item_key(items, question, run) if items else None
 
@@ -551,11 +571,13 @@ class _RatingRows:
         """Return what makes a key worse: texts, many items, unusual names."""
         columns = [*key.items, *filter(None, [key.question])]
         n_named = sum(column.may_be(Role.ITEM) for column in columns)
+        n_items = n_distinct(combined(columns)[self.is_rated])
+        is_record = self.is_below_items and all(of.level < self.level for of in columns)
         return (
             key.run is not None and self.choices.run is None,
             -n_named if depth > 1 else 0,
             key.n_copies > 0,
-            n_distinct(combined(columns)[self.is_rated]),
+            -n_items if is_record else n_items,
             -n_named,
             sum(len("".join(column.values[:20])) for column in columns),
         )
@@ -701,9 +723,13 @@ class _RatingRows:
     def _of_one_kind(self, rated: list[CodedColumn], key: _ItemKey) -> list[CodedColumn]:
         """Return one rating of each question, or columns that are questions on their own."""
         if key.question is not None and len(rated) > 1:
-            best = next((column for column in rated if column.may_be(Role.RATING)), rated[0])
+            best = max(rated, key=lambda c: (c.who is Who.HUMAN, c.may_be(Role.RATING)))
             reason = Reason(f"beside the rating {best.name}", is_attribute=False)
-            self.not_read |= {c.name: reason for c in rated if c is not best}
+            self.not_read |= {
+                c.name: reason.told if c.may_be(Role.RATING) or c.who is not Who.UNKNOWN else reason
+                for c in rated
+                if c is not best
+            }
             return [best]
         unordered = [
             c

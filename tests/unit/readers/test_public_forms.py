@@ -2178,7 +2178,9 @@ def test_annotation_by_a_person_names_no_raters(tmp_path: Path) -> None:
     ]
     header = ["art_id", "human_annotation", "human_annotation2", "gpt_annotation", "to_annotate"]
 
-    assert "no column of ratings is found" in refusal(tmp_path, "r.csv", table(header, *rows))
+    message = refusal(tmp_path, "r.csv", table(header, *rows))
+
+    assert 'human_annotation: "[]" is not on the scale of' in message
 
 
 def test_pair_of_models_in_a_turn_of_a_question_is_an_item(tmp_path: Path) -> None:
@@ -2244,3 +2246,120 @@ def test_worker_of_mechanical_turk_whose_id_begins_with_ai_is_no_judge(tmp_path:
 
     assert set(result.ratings["rater"]) == {*workers.values()}
     assert result.scores.empty
+
+
+def test_scores_of_many_values_are_no_items(tmp_path: Path) -> None:
+    """Each response has a rater of its own, and other scores in hardly any two rows."""
+    names = ("coverage", "structure_coherence", "instruction_following")
+    rows = [
+        [f"q-{n:03}", f"expert_{1 + n % 3}", *(70 + (7 * n + 3 * k) % 25 for k in range(3))]
+        for n in range(12)
+    ]
+
+    result = read(tmp_path, "r.csv", table(["question_id", "evaluator_id", *names], *rows))
+
+    assert set(result.ratings["question"]) == {*names}
+    assert result.ratings["item"].nunique() == 12
+
+
+def test_scores_of_systems_on_several_criteria_are_all_read(tmp_path: Path) -> None:
+    records = [
+        {
+            "question": f"What is said of part {n}?",
+            "base_scores": {"correctness": 1 + n % 5, "completeness": 1 + n % 4},
+            "tuned_scores": {"correctness": 1 + n % 3, "completeness": 5 - n % 3},
+        }
+        for n in range(10)
+    ]
+    document = {"config": {"judge_model": "gpt-4o"}, "details": records}
+
+    result = read(tmp_path, "r.json", json.dumps(document))
+
+    assert set(result.scores["question"]) == {"correctness", "completeness"}
+    assert result.scores["item"].nunique() == 20
+
+
+def test_judge_above_scores_of_models_gave_them(tmp_path: Path) -> None:
+    models = ("GPT-4o", "Claude 3 Opus", "Gemini 1.5")
+    records = [
+        {
+            "prompt_id": f"p{n}",
+            "judge_model": judge,
+            "success": True,
+            "scores": {m: {"cleverness": 1 + (n + i + j) % 5} for i, m in enumerate(models)},
+        }
+        for n in range(8)
+        for j, judge in enumerate(models[:2])
+    ]
+
+    result = read(tmp_path, "r.json", json.dumps(records))
+
+    assert set(result.scores["judge"]) == {*models[:2]}
+    assert result.scores["item"].nunique() == 24
+
+
+def test_what_a_human_said_is_read_beside_a_decision_on_it(tmp_path: Path) -> None:
+    words = ("No", "Yes")
+    rows = [
+        [i, r, question, words[PEOPLE[i, r] > 2], ("human", "llm")[n // 2 % 2], words[n % 3 > 0]]
+        for n, i in enumerate(ITEMS)
+        for r in [RATERS[n % 2]]
+        for question in ("tone", "grammar")
+    ]
+    header = ["item", "rater", "dimension", "human_original", "qc_decision", "qc_final_value"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert set(result.ratings["rater"]) == {*RATERS[:2]}
+    assert "not read: qc_decision, qc_final_value, beside the rating human_original" in result.notes
+
+
+def test_lists_of_chosen_words_are_no_ratings_of_raters(tmp_path: Path) -> None:
+    words = ("spacing", "layout", "length", "words", "size")
+    rows = [[f"text {n}", str([w for k, w in enumerate(words) if (n + k) % 3])] for n in range(24)]
+
+    message = refusal(tmp_path, "r.csv", table(["text", "why"], *rows))
+
+    assert "no column says who gave which rating" in message
+
+
+def test_labels_by_the_name_of_one_of_many_annotators(tmp_path: Path) -> None:
+    """Each record has a few of them, and records share a text."""
+    records = {
+        str(n): {
+            "context": f"This is what was said before all of the answers of group {n // 4}.",
+            "speaker": f"{n}_{n + 7}",
+            "annotators": ",".join(f"Ann{3 * (n % 6) + k}" for k in range(3)),
+            "annotations": {f"Ann{3 * (n % 6) + k}": str(1 + (n + k) % 5) for k in range(3)},
+        }
+        for n in range(24)
+    }
+
+    result = read(tmp_path, "r.json", json.dumps(records))
+
+    assert result.ratings["rater"].nunique() == 18
+    assert result.ratings["item"].nunique() == 24
+
+
+def test_codes_of_what_was_seen_are_no_raters(tmp_path: Path) -> None:
+    rows = [[f"sign {n}", f"H{1 + n % 7}", ("yes", "no")[n % 3 > 0]] for n in range(40)]
+
+    result = read(tmp_path, "r.csv", table(["video", "handshape", "iconic"], *rows))
+
+    assert result.ratings["rater"].nunique() == 1
+
+
+def test_statistics_of_people_are_no_ratings(tmp_path: Path) -> None:
+    figures = [
+        f"phase {number} {rater} {figure}"
+        for number in (1, 2)
+        for rater in ("human", "llm")
+        for figure in ("mean", "mode", "min")
+    ]
+    figures += ["phase 1 p-value", "phase 2 p-value"]
+    rows = [
+        [n, *(1 + (n * k + k) % 6 + 0.25 * (k % 3 == 0) for k, _ in enumerate(figures))]
+        for n in range(20)
+    ]
+
+    assert refusal(tmp_path, "r.csv", table(["participant", *figures], *rows))
