@@ -139,14 +139,16 @@ def _evaluation(files: Sequence[Path], data: Path | None) -> Evaluation | None:
 
 
 def _print_readings(results: Sequence[CheckResult], *, as_json: bool) -> int:
+    title = "The files can be read in two ways, and the verdicts differ. Choose one."
+    choices = [": ".join(filter(None, (of.choice or "Otherwise", of.option))) for of in results]
     if as_json:
         print_json({"readings": [{"option": of.option, **of.to_dict()} for of in results]})
+        click.echo("\n".join([title, *choices]), err=True)
         return MISUSED
     from eval_assets.shown.terminal import answer_lines, wrapped
 
-    click.echo("The files can be read in two ways, and the verdicts differ. Choose one.")
-    for result in results:
-        choice = ": ".join(filter(None, (result.choice or "Otherwise", result.option)))
+    click.echo(title)
+    for result, choice in zip(results, choices, strict=True):
         lines = wrapped(choice, first="", rest="  ")
         click.echo("\n".join(["", *lines, *answer_lines(result.screen)]))
     return MISUSED

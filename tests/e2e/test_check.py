@@ -234,7 +234,9 @@ def test_two_readings_whose_verdicts_differ_are_both_shown(tmp_path: Path) -> No
     assert "r2d2_v1 is no rater: --rater anna,ben\n" in ended.stdout
     assert "Otherwise: --rater anna,ben,r2d2_v1\n" in ended.stdout
     assert len(ended.stdout.split()) <= 190
-    readings = json.loads(checked(tmp_path, "r.csv", "--json").stdout)["readings"]
+    of_program = checked(tmp_path, "r.csv", "--json")
+    assert "Otherwise: --rater anna,ben,r2d2_v1\n" in of_program.stderr
+    readings = json.loads(of_program.stdout)["readings"]
     assert [of["option"] for of in readings] == [
         "--rater anna,ben",
         "--rater anna,ben,r2d2_v1",
