@@ -64,7 +64,8 @@ def with_lists_unfolded(table: CodedTable) -> list[CodedTable]:
         for of in parts
     ):
         return [table]  # the lists are a log, and ratings of people stand beside them
-    further = [of for of in unfolded if of is not longest and _has_ratings_below(of, level)]
+    below = [t for t in unfolded if any(of.level > level and of.can_rate for of in t.columns)]
+    further = [of for of in below if of is not longest]
     document = table.file if further else table.document
     return [
         replace(
@@ -76,10 +77,6 @@ def with_lists_unfolded(table: CodedTable) -> list[CodedTable]:
         )
         for of in (longest, *further)
     ]
-
-
-def _has_ratings_below(table: CodedTable, level: int) -> bool:
-    return any(column.level > level and column.can_rate for column in table.columns)
 
 
 _NUMBERED = re.compile(r"(.*?)(\d+)(\D*)")

@@ -62,7 +62,7 @@ _FLAG = re.compile(
 )
 _ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}
 _QUALITY = re.compile(
-    r"(ness|i?ty|ment|[st]ion|[ae]nce|[ae]ncy|ism|ship|th|ing|ful|ive|able|ible|ical|ous|cy|ude"
+    r"..(ness|i?ty|ment|[st]ion|[ae]nce|[ae]ncy|ism|ship|th|ing|ful|ive|able|ible|ical|ous|cy|ude"
     r"|[^aeiou]s|es)$"
 )
 """Endings of words for qualities and of plurals."""
@@ -88,6 +88,7 @@ _NOT_OF_ROLE = {
     Role.RATER: _OF_PERSON,
     Role.ITEM: _OF_STUDY,
     Role.TEXT: _ID,  # comment_id
+    Role.MEASURE: _IDENTIFIER,  # order_id
     Role.FLAG: re.compile(r"_by$"),  # labelled_by
 }
 """Endings of headers that have the name of a role, and another one."""
@@ -130,7 +131,7 @@ _PERSON = _pattern(
 _CRITERION = _pattern(
     "criterion",
     r"^(q|question|criterion|frage)[ _-]?\d+|\?|^({})$"
-    r"|(ness|ity|cy|[ae]nce|tion|ung|keit|ism|ful|able|ible)$",
+    r"|..(ness|ity|cy|[ae]nce|tion|ung|keit|ism|ful|able|ible)$",
 )
 _NOT_A_NAME = (
     *(Role.ITEM, Role.RATING, Role.SYSTEM, Role.MEASURE, Role.SUMMARY, Role.TIME, Role.TEXT),
@@ -369,7 +370,7 @@ def who(name: str) -> Who:
         return Who.JUDGE
     if (_GIVEN.search(words) and not may_be(name, Role.FLAG)) or _PERSON.match(name):
         return Who.HUMAN
-    if _CRITERION.search(name):
+    if _CRITERION.search(name) and plain(name) not in _first_names():  # Lucy
         return Who.CRITERION
     without_role = re.sub(r"(?<=\w) \([^()\d]+\)$", "", name)  # Lena (QA)
     return Who.PERSON if _looks_like_a_name(without_role) else Who.UNKNOWN
@@ -544,7 +545,9 @@ def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
             if len(names) == len(set(names.values())) and share_of_people(set(names.values())) == 1:
                 parts = names
                 break
-    return {of: parts[of] for of in headers if of in parts and not parts[of][:1].isdigit()}
+    # Caption A and B may be of two responses.
+    owners = [of for of in parts if len(parts[of]) > 1 or may_be(of, Role.RATER, Role.RATING)]
+    return {of: parts[of] for of in headers if of in owners and not parts[of][:1].isdigit()}
 
 
 def with_shared_parts(headers: Sequence[str]) -> set[str]:

@@ -134,6 +134,7 @@ def read_ratings(
         roles = [_CONFIRMED.get(name, name) for name in parts]
         roles += ["judge"] * any(name in columns["judge"] for name in parts.get("rater", ()))
         confirmed = {"rater": parts["judge"]} if [*parts] == ["judge"] else {}  # or is a person
+        roles = [of for of in roles if columns[of]] or ["rater"]  # that a column names raters
         confirmed = confirmed or {role: columns[role] for role in roles if columns[role]}
         doubt = Doubt(
             tuple(name for names in parts.values() for name in names),

@@ -85,7 +85,8 @@ def _sums_up(table: CodedTable, row: int, aside: Sequence[int], *, is_below: boo
     """Return whether a row is named after a statistic, or holds those of all but some rows."""
     cells = [of for of in table.columns if of.codes[row] >= 0 and not of.origin]
     labels = [of for of in cells if np.isnan(of.numbers[of.codes[row]])]
-    names = [of.text(row) for of in labels if _is_alone(of, row, aside)]
+    codes = [(of, of.codes[row]) for of in labels]  # words that stand in no other row
+    names = [of.values[n] for of, n in codes if of.counts[n] == (of.codes[aside] == n).sum()]
     if is_below and any(map(_STATISTIC.fullmatch, names)):
         return True
     if len(table) - len(aside) < _FEWEST_ROWS or len(names) < len(labels) or len(names) > 1:
@@ -108,12 +109,6 @@ def _sums_up(table: CodedTable, row: int, aside: Sequence[int], *, is_below: boo
     common = set.intersection(*(_statistics_equal_to(*pair) for pair in pairs))
     is_no_chance = len(pairs) > 1 and (all(are_fractions) or "count" in common)
     return bool(common) and any((is_no_chance, is_named, *is_new, *is_beyond))
-
-
-def _is_alone(column: CodedColumn, row: int, aside: Sequence[int]) -> bool:
-    """Return whether a cell stands in none of all rows but some."""
-    code = column.codes[row]
-    return bool(column.counts[code] == (column.codes[aside] == code).sum())
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ _RESPONSES = re.compile(r"response|answer|output|system|candidate|completion|gen
 """Names of objects by system, which hold what each wrote and how it was rated."""
 
 _STATED = re.compile(r"(score|rating|verdict|grade)[\"'*]*\s*[:=]\s*\W?\w", re.IGNORECASE)
+"""A rating in a text, as replies of judges have it: {"score": 4}."""
+
 _REPLIES = Reason("texts that state ratings, of which none could be read", is_told=True)
 
 
@@ -197,13 +199,14 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
             continue
-        if reason == FREE_TEXT and not column.may_be(Role.TEXT) and _states_ratings(column):
+        is_open = reason == FREE_TEXT and not column.may_be(Role.TEXT)
+        if is_open and all(map(_STATED.search, column.values[:50])):
             best.not_read[column.name] = _REPLIES
             continue
         is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
         is_judge = names_judge(column.name) and not names_model(column.name)
         if (
-            (is_judge and reason == FREE_TEXT and not column.may_be(Role.TEXT))
+            (is_judge and is_open)
             or (reason.is_attribute and _has_all_values(column, values))
             or (reason.is_attribute and column.name in paired)
             or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
@@ -227,11 +230,6 @@ def _said_by_both(columns: Sequence[CodedColumn]) -> set[str]:
         if {who(part) is Who.HUMAN for part in of.values()} == {True, False}
         for name in of
     }
-
-
-def _states_ratings(column: CodedColumn) -> bool:
-    """Return whether all texts name a rating, as replies of judges do: {"score": 4}."""
-    return all(_STATED.search(value) for value in column.values[:50])
 
 
 def _has_all_values(column: CodedColumn, values: Collection[str]) -> bool:

@@ -241,7 +241,9 @@ class _ItemRows:
             option = option_text(self.table, "ignore", names[-1])
             reading.notes.append(f"{text}; if one is of another question, pass {option}")
         means = [of for of in (*people, *judges) if of.kind is Kind.NUMBER and not of.is_whole]
-        if len(judges) == len(people) == 1 and len(means) > 1 and _is_of_texts(names[0]):
+        ends_of_writers = ("_ai", "_machine", "_model", "_llm")
+        is_of_texts = len(judges) == len(people) == 1 and plain(names[0]).endswith(ends_of_writers)
+        if is_of_texts and len(means) > 1:
             # Both are means of ratings, which may be people's of texts by either.
             option = option_text(self.table, "ignore", names[0])
             text = f"{names[0]} counts as a judge's; if people rated what a model wrote"
@@ -359,8 +361,10 @@ class _ItemRows:
             has_names = any(is_first_name(names[c.name]) for c in certain)
             return [c for c in people if c not in words] if has_names else certain
         # A name has a capital also where other headers have none.
-        are_proper = not words and all(map(str.istitle, names.values()))
+        # Those with a part in common, or as short as Flu and Coh, may be of anything.
+        are_proper = not words and all(of.istitle() and len(of) > 3 for of in names.values())
         are_proper &= not any(column.name[:1].isupper() for column in reading.items)
+        are_proper &= not distinct_parts([*names.values()])
         if len(people) > 1 and not are_proper:
             columns = {"rating": rated, "judge": judges}
             changed = {of: tuple(c.name for c in named) for of, named in columns.items() if named}
@@ -526,11 +530,6 @@ class _ItemRows:
                 f"{repeated.name} repeats, and no column says who gave which rating",
                 f"Add a column of raters, or name it with {option_text(self.table, 'rater', 'X')}",
             )
-
-
-def _is_of_texts(header: str) -> bool:
-    """Return whether a header may name who wrote what was rated, as toxicity_ai may."""
-    return plain(header).endswith(("_ai", "_machine", "_model", "_llm"))
 
 
 def _are_numbered(columns: Sequence[CodedColumn]) -> bool:

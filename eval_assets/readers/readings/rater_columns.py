@@ -36,6 +36,7 @@ from eval_assets.readers.names import (
 )
 from eval_assets.readers.readings.table_reading import (
     MOST_QUESTIONS,
+    NUMBER_AT_END,
     Choices,
     deepest_level,
     responses_side_by_side,
@@ -83,8 +84,8 @@ def rater_candidates(
     ]
     # Beside names, numbers such as those of the reviews of an item are no names.
     scored.sort(key=lambda of: (-of[0], of[1].kind is Kind.NUMBER, len(of[1].values)))
-    likely = [column for score, column in scored if score > -1]
-    likely = [of for of in likely if not _tells_of_raters(of, likely)]
+    likely = [c for score, c in scored if score > -1 or any(_tells_of(of, c) for _, of in scored)]
+    likely = [of for of in likely if not any(_tells_of(of, rater) for rater in likely)]
     named = [of for of in likely if of.may_be(Role.RATER)]
     # Who was shown to users is no rater, though subjects are.
     shown = [of for of in named if plain(of.name).startswith("subject")]
@@ -126,13 +127,14 @@ def _is_set(position: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     return bool(parts) and all(_never_repeats(of, lists, fewest=_FEWEST_IN_SET) for of in parts)
 
 
-def _tells_of_raters(column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
-    """Return whether a column is equal in all ratings by each of more raters, as their politics."""
-    return column.may_be(Role.RATER) and any(
-        of.may_be(Role.RATER)
-        and column.n_distinct < of.n_distinct < of.n_cells / 2
-        and share_constant(column, of.codes) == 1
-        for of in candidates
+def _tells_of(column: CodedColumn, rater: CodedColumn) -> bool:
+    """Return whether a column is equal in all ratings by each of more raters, as their kind."""
+    is_named = rater.may_be(Role.RATER) and column.may_be(Role.RATER)
+    are_kinds = {value.casefold() for value in column.values} <= _MACHINES | _PEOPLE
+    return (
+        (is_named or (are_kinds and not rater.may_be(Role.ITEM)))
+        and column.n_distinct < rater.n_distinct < rater.n_cells / 2
+        and share_constant(column, rater.codes) == 1
     )
 
 
@@ -309,7 +311,10 @@ def holds_raters(column: CodedColumn) -> bool:
 def _rater_score(column: CodedColumn) -> float:
     """Return how likely a column names raters, by its name and by those in it."""
     is_judge = holds_judges(column.name)
-    people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
+    stems = {NUMBER_AT_END.sub("", name) for name in column.values[:50]}
+    # A letter after what all share, as in caption a, makes no name of a person.
+    weakest = Who.HUMAN if len(stems) == 1 < len(column.values) else Who.PERSON
+    people = [who(name).value >= weakest.value for name in column.values[:50]]
     # Ids such as p1 may be those of prompts.
     names = () if column.kind is Kind.NUMBER else column.values[:50]
     is_named = column.origin or any(is_first_name(n) or names_model(n) for n in names)

@@ -151,7 +151,8 @@ class _RatingRows:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
         is_named = rater.may_be(Role.RATER) or rater.origin or self.choices.takes(rater)
-        return bool(is_named or holds_judges(rater.name) or holds_raters(rater))
+        is_named = is_named or holds_judges(rater.name) or holds_raters(rater)
+        return bool(is_named or judges_by_kind(self.table.columns, rater))
 
     @cached_property
     def candidates(self) -> list[CodedColumn]:
@@ -382,7 +383,8 @@ class _RatingRows:
         if programs and len(programs) < len(names):
             reading.forks.append((count_as_people(programs), {"judge": programs}))
         people = [of for of in names if of not in models and who(of) is not Who.JUDGE]
-        strangers = [of for of in people if of not in programs and not _may_be_a_person(of)]
+        strangers = [of for of in people if not (of in programs or of.istitle())]
+        strangers = [of for of in strangers if not (who(of) is Who.HUMAN or is_first_name(of))]
         # A model's name may be any word; of many raters some have names that are not known here.
         if 0 < len(strangers) <= min(_MOST_STRANGERS, len(people) / 2):
             option = option_text(self.table, "judge", *strangers)
@@ -762,7 +764,3 @@ class _RatingRows:
             text = f"beside the rating {best.name}; if it is one: {option}"
             self.not_read[column.name] = Reason(text, is_told=True, is_attribute=False)
         return [column for column in rated if column not in strangers]
-
-
-def _may_be_a_person(name: str) -> bool:
-    return who(name) is Who.HUMAN or is_first_name(name) or name.istitle()

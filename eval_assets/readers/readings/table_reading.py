@@ -304,7 +304,9 @@ def responses_side_by_side(table: CodedTable) -> bool:
 
 
 MOST_QUESTIONS = 40
-NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
+NUMBER_AT_END = re.compile(r"([ _.#(\[-]*\d+|[ _.#(-][A-Za-z])[\])]*$")
+"""A number, or a letter on its own, that tells names apart."""
+
 NUMBER_OF_PERSON = re.compile(r"\d{5,}$")
 """A header that is the number of a student or a worker, as 22210036."""
 

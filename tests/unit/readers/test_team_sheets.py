@@ -1078,3 +1078,84 @@ def test_ratings_may_have_a_word_beside_their_number(tmp_path: Path, form: str) 
 
     assert [*result.ratings["value"][result.ratings["rater"] == "anna"]] == ANNA
     assert result.questions[0].scale.high == 5
+
+
+def test_first_names_that_end_like_criteria_are_raters(tmp_path: Path) -> None:
+    result = read(tmp_path, "r.csv", sheet("id,Lucy,Constance,Cy", ANNA, BEN, SECOND))
+
+    assert set(result.ratings["rater"]) == {"Lucy", "Constance", "Cy"}
+    assert not result.doubts
+
+
+@pytest.mark.parametrize("header", ["order_id", "Page no", "level_id"])
+def test_numbers_of_items_called_like_measures_are_items(header: str, tmp_path: Path) -> None:
+    numbers = [1000 + 7 * n for n in range(N)]
+    rows = [f"{i},{r},{of}" for r in ("ann", "ben") for i, of in zip(numbers, ANNA, strict=True)]
+
+    result = read(tmp_path, "r.csv", "\n".join([f"{header},rater,score", *rows]))
+
+    assert result.columns["item"] == (header,)
+    assert len(result.items) == N
+
+
+@pytest.mark.parametrize("header", ["doc_hash,Flu,Coh,Rel", "id,Caption A,Caption B,Caption C"])
+def test_short_or_lettered_headers_may_be_no_names(header: str, tmp_path: Path) -> None:
+    result = read(tmp_path, "r.csv", sheet(header, ANNA, BEN, SECOND))
+
+    names = header.split(",")[1:]
+    assert [doubt.choice for doubt in result.doubts] == [f"{', '.join(names)} are raters"]
+
+
+def test_raters_whose_kind_stands_beside_them_are_named(tmp_path: Path) -> None:
+    sources = (("p1", "human", ANNA), ("p2", "human", BEN), ("scorer-v2", "llm", JUDGE))
+    rows = [
+        f"{i},{name},{kind},{value}"
+        for name, kind, values in sources
+        for i, value in zip(IDS, values, strict=True)
+    ]
+
+    result = read(tmp_path, "r.csv", "\n".join(["item,source,source_type,value", *rows]))
+
+    assert set(result.ratings["rater"]) == {"p1", "p2"}
+    assert set(result.scores["judge"]) == {"scorer-v2"}
+    assert not result.doubts
+
+
+def test_lettered_parts_of_an_item_are_no_raters(tmp_path: Path) -> None:
+    for k, rater in enumerate(("ann", "ben")):
+        documents = {
+            f"image {n}": {f"caption {c}": {"score": 1 + (n + k * (c < "c")) % 5} for c in "abc"}
+            for n in range(10)
+        }
+        (tmp_path / f"{rater}.json").write_text(json.dumps(documents))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert set(result.ratings["rater"]) == {"ann", "ben"}
+    assert len(result.items) == 30
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "not at all useful, moderately useful, extremely useful",
+        "never, about half the time, most of the time, always",
+    ],
+)
+def test_default_scales_of_surveys_have_an_order(words: str, tmp_path: Path) -> None:
+    choices = words.split(", ")
+    columns = [[choices[of % len(choices)] for of in values] for values in (ANNA, BEN)]
+
+    result = read(tmp_path, "r.csv", sheet("id,anna,ben", *columns))
+
+    assert result.questions[0].scale.has_order
+
+
+def test_a_rater_that_only_values_name_can_be_confirmed(tmp_path: Path) -> None:
+    rows = [f"{i},{r},{of}" for r in ("B01", "B02") for i, of in zip(IDS, ANNA, strict=True)]
+
+    result = read(tmp_path, "r.csv", "\n".join(["Vorgang,Bearbeiter,Note", *rows]))
+
+    assert [(of.option, of.confirmation) for of in result.doubts] == [
+        ("--item Vorgang,Bearbeiter", "--rater Bearbeiter")
+    ]
