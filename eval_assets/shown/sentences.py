@@ -39,6 +39,9 @@ from eval_assets.wording import (
     value_text,
 )
 
+_FEWEST_EQUAL = 30
+"""Double ratings from which on it is odd that none differ."""
+
 _LARGE_MARGIN = 0.2
 """Margin above which a passing judge is not shown to be worth much."""
 
@@ -178,15 +181,16 @@ def _one_question(labels: LabelAgreement, words: Words) -> str:
         return f"Only {items}{groups} rated twice: too few to tell."
     if not scale.has_few_values and labels.question.has_order:
         points = (1 - labels.a_hh.value) * (scale.high - scale.low)
-        return (
-            f"Two people differ by {points:.2g} points on average, "
-            f"on a scale of {scale.low:g} to {scale.high:g}.{_by_chance(labels)}"
-        )
-    sentence = f"Two people give the same score {percent_text(labels.exact_agreement.value)}"
-    sentence += " of the time"
-    if labels.adjacent_agreement is not None:
-        near = percent_text(labels.adjacent_agreement.value)
-        sentence += f", within one {'point' if scale.step == 1 else 'step'} {near}"
+        sentence = f"Two people differ by {points:.2g} points on average, "
+        sentence += f"on a scale of {scale.low:g} to {scale.high:g}"
+    else:
+        share = percent_text(labels.exact_agreement.value)
+        sentence = f"Two people give the same score {share} of the time"
+        if labels.adjacent_agreement is not None:
+            near = percent_text(labels.adjacent_agreement.value)
+            sentence += f", within one {'point' if scale.step == 1 else 'step'} {near}"
+    if labels.a_hh.value == 1 and labels.n_double >= _FEWEST_EQUAL:
+        sentence += ": make sure that each rated alone, and none is a copy"
     return f"{sentence}.{_by_chance(labels)}"
 
 

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from os.path import commonprefix
 
-from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    Origin,
+    combined,
+    n_distinct,
+    share_constant,
+)
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     SHARED_NAMES,
@@ -59,6 +67,7 @@ _FEWEST_CORRECTED = 8
 _OF_SIDE = re.compile(r"(score|rating|grade|point|quality)s?_?[12ab]$")
 _BETTER = re.compile(r"(^|_)(winner|preferred|preference|better)(_|$)")
 _N_SIDES = 2
+_PARTS = (Role.ITEM, Role.TURN, Role.RUN)
 _NOT_ITS_NAME = Reason("its name is not one of a rater", is_attribute=False)
 
 
@@ -121,6 +130,7 @@ class _ItemRows:
         self._refuse_systems(reading)
         self._use_sheets(reading)
         self._rate_items(reading)
+        self._note_repeated_texts(reading)
         return reading
 
     def _items_beside(self) -> list[CodedColumn]:
@@ -530,6 +540,25 @@ class _ItemRows:
                 f"{repeated.name} repeats, and no column says who gave which rating",
                 f"Add a column of raters, or name it with {option_text(self.table, 'rater', 'X')}",
             )
+
+    def _note_repeated_texts(self, reading: Reading) -> None:
+        """Say that rows which only their number tells apart are read as items of their own."""
+        ratings = [of.column for of in reading.rated if not of.is_judge]
+        parts = [
+            column
+            for column in self.table.columns
+            if not (column.may_be(Role.TEXT) or reading.uses(column))
+            and (column.kind in (Kind.TEXT, Kind.WORD) or column.may_be(*_PARTS))
+        ]
+        texts = [of.name for of in parts if of.kind is Kind.TEXT]
+        raters = {of.rater or "" for of in reading.rated if not of.is_judge}
+        if not texts or len(raters) != 1 or len(reading.items) != 1 or reading.question:
+            return
+        unit, n_rows = combined(parts), len(self.table)
+        if 2 * n_distinct(unit) <= n_rows and share_constant(ratings[0], unit) < 1:
+            text = f"the same {listed_briefly(texts)} in several rows, each read as an item"
+            remedy = f"if people rated it again, say who: {option_text(self.table, 'rater', 'X')}"
+            reading.notes.append(f"{text}; {remedy}")
 
 
 def _are_numbered(columns: Sequence[CodedColumn]) -> bool:

@@ -1936,3 +1936,21 @@ def test_numbered_annotators_are_raters_beside_codes_in_capitals(tmp_path: Path)
 
     assert set(raters(ratings)) == set("01234")
     assert len(ratings.items) == len(ITEMS)
+
+
+def test_rows_that_only_their_number_tells_apart_are_doubted(tmp_path: Path) -> None:
+    """Three people rated each answer, and no column says who."""
+    header: list[object] = ["row", "model", "answer", "score"]
+    text = "The answer to question {} is long enough to be read as a text and no word"
+    scores = [(text.format(n), of(ITEMS[n % 12], rater)) for n in range(40) for rater in RATERS]
+    doubtful, of_models = (
+        read(
+            tmp_path,
+            "r.csv",
+            csv_of([header, *([n, f"m{n % n_models}", *of] for n, of in enumerate(scores))]),
+        )
+        for n_models in (1, len(RATERS))
+    )
+
+    assert "the same answer in several rows" in " ".join(doubtful.notes)
+    assert "in several rows" not in " ".join(of_models.notes)

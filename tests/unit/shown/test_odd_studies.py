@@ -186,6 +186,15 @@ def test_expected_verdicts_of_plain_studies(screens: dict[str, Screen]) -> None:
     assert verdicts["random labels"] == ["fail", "not_measured"]
 
 
+@pytest.mark.parametrize(("n", "is_odd"), [(60, True), (12, False)])
+def test_raters_who_never_differ_are_doubted(n: int, *, is_odd: bool) -> None:
+    """A column that was copied passes every minimum."""
+    ratings, _ = lenient(n, 0.3, raters=1)
+    screen = shown(question(np.repeat(ratings, 2, axis=1), {}, scale=Scale(low=1, high=5)))
+
+    assert ("none is a copy" in screen.labels.sentence) == is_odd
+
+
 def test_a_lenient_rater_is_named_where_the_bar_is_low() -> None:
     """The judge agrees with people better than they do with each other."""
     ratings, quality = lenient(120, 0.1, raters=3)
