@@ -307,7 +307,7 @@ class _ItemRows:
             self._name_one(reading, rated[0], judges)
         elif (judges and human) or len(people) > max(1, len(criteria)):
             self._take_people(reading, people, unknown + criteria)
-            reading.likelihood = 6.0 - bool(criteria)
+            reading.likelihood = 6.0
         elif len(judges) == 1 and _are_numbered(rated):
             # Of numbered questions a judge would have a score each.
             reading.rated = [RatedColumn(c, rater=c.name) for c in rated]

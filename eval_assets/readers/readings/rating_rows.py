@@ -353,9 +353,7 @@ class _RatingRows:
             - 4 * self.has_copies
             + 0.5 * any(of.may_be(Role.ITEM) for of in reading.items)
             + 0.5 * first.may_be(Role.RATING)
-            - 0.4 * (len(reading.items) - 1)
             - 2.5 * (self.rater.origin is Origin.POSITION)
-            - 0.5 * (self.rater.origin is Origin.FILE)
             + 0.3 * self.level
             + 0.3 * (first.n_distinct > 1)
             - first.may_be(*DESCRIBES)
@@ -713,7 +711,6 @@ class _RatingRows:
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
-            (Reason("a counter"), self.n_rated > _FEW_ROWS and self._counts(column, unit)),
             (Reason("a counter"), self._counts(column, self.rater.codes) and not is_rating),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self._holds_judges()),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
