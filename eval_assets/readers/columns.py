@@ -270,9 +270,13 @@ class CodedColumn:
         if not self.is_whole or high - low <= 10:
             return True
         repeats = self.n_distinct < 0.7 * self.n_cells and self.n_cells > 20
-        has_name = self.may_be(Role.RATING) or self.who is not Who.UNKNOWN
-        has_name |= names_quality(self.name)
+        is_called = self.may_be(Role.RATING) or names_quality(self.name)
+        has_name = is_called or self.who is not Who.UNKNOWN
         return repeats or self.n_cells < 12 or (low >= 0 and not self.counts_rows and has_name)
+
+    def with_cells(self, cells: Sequence[object]) -> "CodedColumn":
+        """Return the column with other cells."""
+        return replace(CodedColumn.of(self.name, cells, level=self.level), origin=self.origin)
 
     def take(self, rows: npt.NDArray[np.integer]) -> "CodedColumn":
         """Return the column with some of its rows."""

@@ -58,12 +58,13 @@ def with_lists_unfolded(table: CodedTable) -> list[CodedTable]:
     longest = max(unfolded, key=lambda of: (len(of), len(of.columns)), default=table)
     parts = [of for of in longest.columns if of.level > level and of.can_rate]
     ordered = [of for of in table.columns if of.can_rate and (of.kind is Kind.NUMBER or of.order)]
-    are_beside = len(longest) > len(table) and any(of.who is Who.HUMAN for of in ordered)
-    if are_beside and not any(
+    are_rated = any(
         of.may_be(Role.RATING) or of.who in (Who.HUMAN, Who.JUDGE) or is_first_name(of.name)
         for of in parts
-    ):
-        return [table]  # the lists are a log, and ratings of people stand beside them
+    )
+    are_beside = any(of.who is Who.HUMAN or not parts for of in ordered)
+    if len(longest) > len(table) and are_beside and not are_rated:
+        return [table]  # the lists are a log, and ratings stand beside them
     below = [t for t in unfolded if any(of.level > level and of.can_rate for of in t.columns)]
     further = [of for of in below if of is not longest]
     document = table.file if further else table.document

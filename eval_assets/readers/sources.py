@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.config.evaluation import FILE
-from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.files import is_working_file
@@ -213,11 +213,10 @@ def _with_rounds_apart(table: CodedTable) -> CodedTable:
         if not is_numbered or len(kinds) != 1 or any(table.find(kind) for kind in kinds):
             columns.append(column)
             continue
-        unique = list(dict.fromkeys(stems))
-        codes = np.array([*map(unique.index, stems), BLANK], dtype=np.int32)[column.codes]
         numbers = np.array([of[2] if of else "" for of in names] + [""])[column.codes]
-        if unique != [""]:
-            columns.append(replace(column, codes=codes, values=unique))
+        if any(stems):
+            cells = np.array([*stems, ""])[column.codes]
+            columns.append(column.with_cells(cells.tolist()))
         part = CodedColumn.of(next(iter(kinds)), numbers.tolist(), level=column.level)
         columns.append(replace(part, origin=Origin.KEY))
     return replace(table, columns=columns)
@@ -239,27 +238,17 @@ def _joined(tables: Sequence[CodedTable]) -> CodedTable:
     origin = Origin.SHEET if of_one_file else Origin.FILE
     columns = []
     for name in dict.fromkeys(column.name for table in tables for column in table.columns):
-        parts_of_column = [
-            next((c for c in table.columns if c.name == name), None) for table in tables
+        same = [next((c for c in table.columns if c.name == name), None) for table in tables]
+        cells = [
+            np.full(len(table), "", dtype=object) if column is None else column.texts()
+            for column, table in zip(same, tables, strict=True)
         ]
-        first = next(column for column in parts_of_column if column is not None)
-        codes, values = [], dict[str, int]()
-        for column, table in zip(parts_of_column, tables, strict=True):
-            if column is None:
-                codes.append(np.full(len(table), BLANK, dtype=np.int32))
-                continue
-            places = [values.setdefault(value, len(values)) for value in column.values]
-            codes.append(np.array([*places, BLANK], dtype=np.int32)[column.codes])
-        columns.append(
-            CodedColumn(name, np.concatenate(codes), list(values), first.level, first.origin)
-        )
+        first = next(filter(None, same))
+        columns.append(first.with_cells(np.concatenate(cells).tolist()))
     sizes = [len(table) for table in tables]
-    names = list(dict.fromkeys(parts))
-    part = np.repeat([names.index(name) for name in parts], sizes).astype(np.int32)
-    columns.append(CodedColumn(origin.value, part, names, origin=origin))
-    of_files = list(dict.fromkeys(table.file for table in tables))
-    places = [of_files.index(table.file) for table in tables]
-    files = FileColumn(of_files, np.repeat(places, sizes).astype(np.int32))
+    part = CodedColumn.of(origin.value, np.repeat(np.array(parts, dtype=object), sizes).tolist())
+    columns.append(replace(part, origin=origin))
+    files = FileColumn.of(np.repeat([table.file for table in tables], sizes).tolist())
     return CodedTable(
         columns,
         files,

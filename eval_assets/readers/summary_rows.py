@@ -60,13 +60,7 @@ def without_summary_rows(table: CodedTable) -> CodedTable:
     rows = np.flatnonzero(is_kept)
     return replace(
         table,
-        columns=[
-            replace(
-                CodedColumn.of(of.name, of.take(rows).texts().tolist(), level=of.level),
-                origin=of.origin,
-            )
-            for of in table.columns
-        ],
+        columns=[of.with_cells(of.take(rows).texts().tolist()) for of in table.columns],
         files=table.files.take(rows),
         lines=[table.lines[row] for row in rows.tolist()],
         notes=(*table.notes, *notes),

@@ -44,11 +44,8 @@ from eval_assets.readers.readings.table_reading import (
 from eval_assets.readers.words import lines_of
 
 _MOST_CANDIDATES = 6
-_FEWEST_EQUAL = 20
-"""Equal ratings of an item to expect, without any of which numbers are ids."""
-
-_FEWEST_IN_SET = 5
-"""The same in lists, whose positions are raters otherwise."""
+_FEWEST_EQUAL = 5
+"""Equal ratings of an item to expect, without any of which values are ids, or a choice of words."""
 
 DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
 _NUMBERED = (Role.RATING, Role.RUN, Role.TURN)
@@ -58,9 +55,6 @@ _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$
 _OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")
 _RATERS_MODEL = re.compile(r"(rater|evaluator|annotator|grader|labell?er|reviewer)_model$")
 _BY_JUDGE = re.compile(r"[(\[](judge|llm|ai|model)[)\]]$", re.IGNORECASE)
-_CODE = re.compile(r"[A-Za-z]\d+")
-"""What may be the initial of a rater with a number, or that of anything else."""
-
 _KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
 
@@ -108,15 +102,18 @@ def _differ_within(column: CodedColumn, item: CodedColumn) -> bool:
     sizes = item.counts[item.counts > 1]
     # Systems and steps are numbered in each item alike, and raters rate some of the items.
     is_partial = len(sizes) > 0 and sizes.max() < len(column.values)
-    return is_partial and _never_repeats(column, item, fewest=_FEWEST_EQUAL)
+    return is_partial and _never_repeats(column, item)
 
 
-def _never_repeats(column: CodedColumn, item: CodedColumn, *, fewest: int) -> bool:
-    """Return whether no value comes twice with an item, where more than `fewest` are expected."""
+def _never_repeats(column: CodedColumn, item: CodedColumn) -> bool:
+    """Return whether no value comes twice with an item, which is no chance."""
     rows = column.has_cell & item.has_cell
     sizes, shares = item.counts[item.counts > 1], column.counts / max(1, column.n_cells)
     n_expected = (sizes * (sizes - 1)).sum() / 2 * (shares**2).sum()
-    return bool(n_expected > fewest) and n_distinct(combined([column, item])[rows]) == rows.sum()
+    return (
+        bool(n_expected > _FEWEST_EQUAL)
+        and n_distinct(combined([column, item])[rows]) == rows.sum()
+    )
 
 
 def _is_set(position: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
@@ -124,7 +121,7 @@ def _is_set(position: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
     number = np.cumsum(position.codes == position.codes[0]) - 1
     lists = CodedColumn("", number, [*map(str, range(number[-1] + 1))])
     parts = [of for of in ratings if of.level == position.level]
-    return bool(parts) and all(_never_repeats(of, lists, fewest=_FEWEST_IN_SET) for of in parts)
+    return bool(parts) and all(_never_repeats(of, lists) for of in parts)
 
 
 def _tells_of(column: CodedColumn, rater: CodedColumn) -> bool:
@@ -298,13 +295,11 @@ def holds_raters(column: CodedColumn) -> bool:
     """Return whether all values are called like people or judges, as anna beside gpt-4."""
     names = column.rating_words[:50]
     people = [
-        (who(name) is Who.HUMAN and not _CODE.fullmatch(name))
-        or is_first_name(name)
-        or name.casefold() in _PEOPLE
+        who(name) is Who.HUMAN or is_first_name(name) or name.casefold() in _PEOPLE
         for name in names
     ]
     are_raters = all(of or who(name) is Who.JUDGE for of, name in zip(people, names, strict=True))
-    is_letter = all(len(name) == 1 for name in names)  # as of a variant
+    is_letter = all(re.fullmatch(r".\d*", name) for name in names)  # as of a variant, or H7
     return column.kind is Kind.WORD and any(people) and are_raters and not is_letter
 
 

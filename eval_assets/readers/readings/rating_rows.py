@@ -559,10 +559,10 @@ class _RatingRows:
         run = next((column for column in columns if column in self.runs), None)
         items = [column for column in columns if column is not run]
         question = self.choices.question or question_among(items, self.is_rated)
-        if question is not None and question.origin is Origin.KEY:
-            # Systems, of which each has ratings by several criteria.
-            n_asked = sum(column.who is Who.CRITERION for column in self.candidates)
-            is_question = n_asked <= 1 or share_of_criteria(question.values) > 0.5
+        n_asked = sum(column.who is Who.CRITERION for column in self.candidates)
+        if question is not None and question.origin is Origin.KEY and n_asked > 1:
+            # Systems may each have ratings by several criteria.
+            is_question = share_of_criteria(question.values) > 0.5
             question = question if is_question else self.choices.question
         items = [column for column in items if column is not question]
         return self._item_key(items, question, run) if items else None
@@ -723,12 +723,8 @@ class _RatingRows:
         """Return one rating of each question, or columns that are questions on their own."""
         if key.question is not None and len(rated) > 1:
             best = max(rated, key=lambda c: (c.who is Who.HUMAN, c.may_be(Role.RATING)))
-            reason = Reason(f"beside the rating {best.name}", is_attribute=False)
-            self.not_read |= {
-                c.name: reason.told if c.may_be(Role.RATING) or c.who is not Who.UNKNOWN else reason
-                for c in rated
-                if c is not best
-            }
+            reason = Reason(f"beside the rating {best.name}", is_told=True, is_attribute=False)
+            self.not_read |= {c.name: reason for c in rated if c is not best}
             return [best]
         unordered = [
             c

@@ -2363,3 +2363,13 @@ def test_statistics_of_people_are_no_ratings(tmp_path: Path) -> None:
     ]
 
     assert refusal(tmp_path, "r.csv", table(["participant", *figures], *rows))
+
+
+def test_log_of_clicks_in_a_cell_is_no_list_of_ratings(tmp_path: Path) -> None:
+    clicks = json.dumps([{"x": 100 + 37 * k, "on": f"part {k} of page"} for k in range(30)])
+    rows = [[i, r, ("no", "yes")[PEOPLE[i, r] > 2], clicks] for i in ITEMS for r in RATERS]
+
+    result = read(tmp_path, "r.csv", table(["HITId", "WorkerId", "Answer.clear", "clicks"], *rows))
+
+    assert set(result.ratings["question"]) == {"Answer.clear"}
+    assert len(result.ratings) == len(rows)
