@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,7 +90,7 @@ def _units_without_need(files: StudyFiles, database: Path) -> Units:
     if not (fit or files.study.covered):
         raise click.UsageError("No judge is certified for all or a part of the responses.")
     rated: dict[str, set[str]] = {}
-    for response_id, question_id, _ in _rated(files, []):
+    for response_id, question_id, *_ in _rated(files, []):
         rated.setdefault(question_id, set()).add(response_id)
     excluded: Units = {}
     for question in files.evaluation.rubric:
@@ -135,19 +134,19 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
     from eval_assets.readers.evaluation.read import read_evaluation
 
     evaluation = files.evaluation
-    rated = _rated(files, sorted(folder.glob("[!.]*"))) if new else set[tuple[str, str, str]]()
+    rated = _rated(files, sorted(folder.glob("[!.]*")) if new else [])
     refused: list[InputError] = []
     for rater in raters:
         units = [
             unit
             for unit in files.study.sheet_units(rater)
-            if (unit.response.response_id, unit.question.id, rater) not in rated
+            if unit.rating_key not in rated
             and unit.response.response_id not in excluded.get(unit.question.id, ())
         ]
         if not units and (notice := files.study.queue(rater).notice):
             click.echo(f"{rater}: {notice}")
             continue
-        if excluded and not units:
+        if not units and (excluded or rated):
             click.echo(f"nothing to label{f' for {rater}' if rater else ''}")
             continue
         name, number = file_name(rater) or "sheet", 2
@@ -180,14 +179,8 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
         )
 
 
-def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str]]:
-    from eval_assets.readers.labels.read import read_labels
+def _rated(files: StudyFiles, sheets: Sequence[Path]) -> frozenset[tuple[str, str, str, int]]:
+    from eval_assets.cli.study_files import rated_units
 
-    declared = files.evaluation.labels
-    labels_and_sheets = replace(declared, files=tuple(dict.fromkeys([*declared.files, *sheets])))
-    labels = read_labels(
-        replace(files.evaluation, labels=labels_and_sheets), files.responses
-    ).ratings
-    return set(
-        labels[["response_id", "question_id", "rater_id"]].itertuples(index=False, name=None)
-    )
+    paths = dict.fromkeys([*files.evaluation.labels.files, *sheets])
+    return rated_units(files.evaluation, files.responses, list(paths))

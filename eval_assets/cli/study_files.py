@@ -9,7 +9,7 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import FILE, Evaluation
-from eval_assets.config.labelling import ASSIGNMENTS
+from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Disagreement,
@@ -66,7 +66,26 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     views = response_views(evaluation, responses)
     study = with_calibration(Study(evaluation, views, read_assignments(evaluation), covered))
     labels = CurrentLabels(study, responses)
-    return StudyFiles(replace(study, labels=labels.ratings), responses, labels)
+    files = [path for path in evaluation.labels.files if path.parent.name != SESSIONS]
+    rated = rated_units(evaluation, responses, files) if files else frozenset()
+    return StudyFiles(replace(study, labels=labels.ratings, rated=rated), responses, labels)
+
+
+def rated_units(
+    evaluation: Evaluation, responses: pd.DataFrame, files: Sequence[Path]
+) -> frozenset[tuple[str, str, str, int]]:
+    """Return response, question, rater and round of each valid rating in files.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each file that cannot be used at all.
+    """
+    labels = replace(evaluation.labels, files=tuple(files), on_error="reject_rows")
+    ratings = read_labels(replace(evaluation, labels=labels), responses).ratings
+    return frozenset(
+        ratings[["response_id", "question_id", "rater_id", "round"]].itertuples(
+            index=False, name=None
+        )
+    )
 
 
 class CurrentLabels:

@@ -54,6 +54,11 @@ class WorkUnit:
         """Name of the unit in its session."""
         return self.response.response_id, self.is_repeat
 
+    @property
+    def rating_key(self) -> tuple[str, str, str, int]:
+        """Response, question, rater and round, of which there is one rating at most."""
+        return self.response.response_id, self.question.id, self.key.rater_id, self.key.round
+
     def label_in(self, session: Session | None) -> Label | None:
         """Return the unit's label; for a check, the answer about its current texts."""
         label = session.by_unit.get(self.name) if session else None

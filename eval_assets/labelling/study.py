@@ -44,6 +44,7 @@ class Study:
         covered: Responses that a certified judge scores, by question with a certified part.
         calibration: Responses that a rater answers before any other.
         labels: Returns all labels as their files are now, if raters may discuss them.
+        rated: Response, question, rater and round of the ratings in other files than sessions.
     """
 
     evaluation: Evaluation
@@ -52,6 +53,7 @@ class Study:
     covered: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calibration: Sequence[Check] = ()
     labels: Callable[[], pd.DataFrame] | None = None
+    rated: frozenset[tuple[str, str, str, int]] = frozenset()
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -127,7 +129,7 @@ class Study:
     def work(
         self, rater_id: str, question_id: str | None = None, run_id: str | None = None
     ) -> RaterQueue:
-        """Return a rater's work of the current round, open or not.
+        """Return a rater's work of the current round, open or not, without what files answer.
 
         Raises:
             InputError: If the names are too long for a session file.
@@ -137,6 +139,7 @@ class Study:
             for unit in work_of(rater_id, self.evaluation, self.responses, self.assignments)
             if _is_of(unit, question_id, run_id)
             and (self.assignments is not None or self.needs_person(unit))
+            and (unit.is_repeat or unit.rating_key not in self.rated)
         ]
         return RaterQueue(units, self.sessions)
 

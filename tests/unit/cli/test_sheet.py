@@ -7,6 +7,9 @@ from click.testing import CliRunner
 
 from eval_assets.cli.assign import assign
 from eval_assets.cli.sheet import sheet
+from eval_assets.cli.study_files import read_study
+from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.sessions import Answer
 from eval_assets.store.connection import connect
 from tests.e2e.conftest import Evaluated
 
@@ -57,3 +60,20 @@ def test_a_filled_sheet_keeps_the_wording_that_it_was_written_for(tmp_path: Path
     with connect(tmp_path / "out" / "eval.duckdb", folder=tmp_path) as connection:
         versions = connection.execute("SELECT DISTINCT rubric_version FROM human_labels").fetchall()
     assert versions == [(2,)]
+
+
+def test_a_sheet_leaves_out_what_its_rater_has_labelled(tmp_path: Path) -> None:
+    """In a label file or in the browser: a second rating of a unit is refused."""
+    (tmp_path / "evaluation.yaml").write_text(DECLARED.replace("labels: labels.csv", ""))
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\na1,Ask,One,m\na2,Ask,Two,m\n"
+    )
+    (tmp_path / "labels.csv").write_text(
+        "response_id,rater_id,question_id,rating\na1,anna,clear,1\n"
+    )
+    queue = read_study(tmp_path).study.queue("ben")
+    queue.answer(queue.units[0], Answer(rating=1), at=now())
+
+    result = CliRunner().invoke(sheet, ["--data", str(tmp_path)], standalone_mode=False)
+    numbers = [line.rpartition("/")[2] for line in result.stdout.splitlines()]
+    assert numbers == ["anna.csv, 1 to label", "ben.csv, 1 to label"]

@@ -47,6 +47,17 @@ def test_sessions_begun_since_the_study_was_read_are_queued(files: StudyFiles) -
     assert (result.spread, sorted(result.ratings.values())) == (1.0, [1.0, 5.0])
 
 
+def test_ratings_in_files_are_not_asked_again(files: StudyFiles) -> None:
+    """A second rating of a unit would be refused by every run."""
+    (files.evaluation.folder / "labels.csv").write_text(
+        "response_id,rater_id,question_id,rating\na1,anna,clarity,3\na2,anna,clarity,9\n"
+    )
+
+    study = read_study(files.evaluation.folder).study
+    units = {rater: {u.name[0] for u in study.queue(rater).units} for rater in study.raters}
+    assert units == {"anna": {"a2"}, "ben": {"a1", "a2"}}
+
+
 def test_quality_covers_sessions_begun_since_the_study_was_read(files: StudyFiles) -> None:
     label(files, "anna", 5, 3)
 
