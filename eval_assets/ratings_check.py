@@ -128,6 +128,8 @@ def check(  # noqa: PLR0913 - the options of the command
         source = ratings
     else:
         source = [Path(of) for of in ratings]
+    if not len(source.columns if isinstance(source, pd.DataFrame) else source):
+        raise ValueError("ratings must be files or a data frame with columns, got neither")
     try:
         results = check_readings(source, options, rules)
     except ExceptionGroup as group_of_errors:

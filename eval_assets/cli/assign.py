@@ -130,6 +130,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
     except ValueError as error:
         raise click.UsageError(f"{error}.") from error
     existing = list(files.study.assignments or ())
+    lacking = 0
     if unlabelled:
         labels = read_labels(files.evaluation, files.responses)
         labelled = {*labels.ratings["response_id"], *labels.earlier["response_id"]}
@@ -144,7 +145,8 @@ def assign(  # noqa: PLR0913 - one parameter per option
     added = assigned(strata, plan, existing=existing)
     if added:
         add_assignments(data, added)
-    _report(added, data / ASSIGNMENTS, plan, stratify)
+    if added or lacking <= 0:
+        _report(added, data / ASSIGNMENTS, plan, stratify)
     return DONE
 
 

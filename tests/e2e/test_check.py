@@ -414,3 +414,9 @@ def test_errors_in_a_notebook_speak_of_the_call(options: dict[str, Any]) -> None
         check(agreeing(), **options)
 
     assert "--" not in str(raised.value)
+
+
+@pytest.mark.parametrize("nothing", [pd.DataFrame(), []])
+def test_ratings_without_columns_are_named(nothing: Any) -> None:
+    with pytest.raises(ValueError, match="files or a data frame with columns"):
+        check(nothing)

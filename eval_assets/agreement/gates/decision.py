@@ -278,7 +278,11 @@ class GateOutcome:
         statistic, names = GATES[self.gate].statistic, []
         for of in self.failing:
             is_compared = of.verdict is not GateResult.NOT_EVALUABLE
-            value = statistic.text(of.value, minimum=of.minimum) if is_compared else "not evaluable"
+            value = (
+                statistic.text(of.value, minimum=of.minimum)
+                if is_compared
+                else Verdict.NEED_MORE_DATA.word
+            )
             names.append(f"{of.question_id} ({value})")
         failing = ", ".join(names)
         if self.is_closed:

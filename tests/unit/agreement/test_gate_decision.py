@@ -169,7 +169,7 @@ def test_a_question_that_is_not_evaluable_is_left_out_like_one_that_fails() -> N
     )
 
     assert not outcome.is_closed
-    assert "Left out of tuning: safety (not evaluable), x (not evaluable)" in outcome.reason
+    assert "Left out of tuning: safety (NEED MORE DATA), x (NEED MORE DATA)" in outcome.reason
     assert "below" not in outcome.reason
 
 
