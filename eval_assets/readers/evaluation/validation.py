@@ -335,6 +335,7 @@ _MESSAGES = {
     "bool_type": ("{value} is neither true nor false", "Write true or false"),
     "greater_than_equal": ("{value} is too low", "Use {ge:g} or more"),
     "greater_than": ("{value} is too low", "Use a number above {gt:g}"),
+    "less_than": ("{value} is too high", "Use a number below {lt:g}"),
     "less_than_equal": ("{value} is too high", "Use {le:g} or less"),
     "tuple_type": ("{value} is not a list", "Write each entry after a dash"),
     "too_short": ("the list is empty", "Write each entry after a dash"),

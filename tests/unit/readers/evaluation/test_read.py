@@ -207,6 +207,7 @@ budget_usd: 5
             'tuning.writer: no live judge has the id "gpt". Declare a live judge',
         ),
         ("tuning: {margin: 0}", "tuning.margin: 0 is too low. Use a number above 0"),
+        ("tuning: {margin: 2}", "tuning.margin: 2 is too high. Use a number below 1"),
         ("responses: []", None),
         ("name: again", "name: the key is repeated. Keep one of the two"),
     ],
