@@ -10,6 +10,7 @@ import pandas as pd
 from eval_assets.figures import FigureRecord
 from eval_assets.shown.blocks import Column, Table, figures_table, text_cell
 from eval_assets.shown.markdown import table_markdown
+from eval_assets.verdicts import Verdict
 
 Metadata = Mapping[str, Any]
 
@@ -49,7 +50,8 @@ def rows_as_metadata(
     """
     names = [str(name) for name in columns or rows.columns if name in rows]
     names = [name for name in names if rows[name].notna().any()]
-    records = rows[names].to_dict("records")
+    words = {"state": {verdict.value: verdict.word for verdict in Verdict}}
+    records = rows[names].replace(words).to_dict("records")
     head = tuple(
         Column(name, name, is_number=all(_is_number(row[name]) for row in records))
         for name in names

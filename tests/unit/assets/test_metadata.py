@@ -23,3 +23,10 @@ def test_table_of_figures_has_titles_intervals_and_percentages() -> None:
     assert head == "| question | A^HH | Exact agreement |"
     assert overall.startswith("| all questions |")
     assert clarity == "| clarity | 0.88 (0.84-0.92) | 64 % (60-68 %) |"
+
+
+def test_table_of_rows_says_states_as_every_screen_does() -> None:
+    table = rows_as_metadata(pd.DataFrame({"judge": ["a", "b"], "state": ["need_more_data", None]}))
+
+    assert table
+    assert "| a | NEED MORE DATA |" in (table.value or "")
