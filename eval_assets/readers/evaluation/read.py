@@ -75,7 +75,7 @@ def _document(folder: Path) -> YamlDocument:
         raise input_error(str(folder), "there is no such folder", remedy)
     path = folder / FILE
     if names := evaluations_in(folder):
-        message = f"it holds {len(names)} evaluations, of which one must be named"
+        message = "it is a folder of evaluations, of which one must be named"
         remedy = f"Use --data {' or '.join(str(folder / name) for name in names)}"
         raise input_error(str(folder), message, remedy)
     if not path.exists():
