@@ -259,6 +259,8 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
         else:
             all_units = list(itertools.chain.from_iterable(portions))
             stages = await judge_in_stages(all_units, judges, score, unanswered, staged=staged)
+        for client in clients:
+            client.stop_if_silent()
     return JudgingSummary(
         models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,

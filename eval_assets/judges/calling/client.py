@@ -147,6 +147,7 @@ class ModelClient(Generic[Declared]):
         self._writer = shared.writer
         self._retry = shared.retry
         self._n_given_up_in_a_row = 0
+        self._latest_given_up: RequestFailed | None = None
         self._n_stored = 0
         self._answered_at = -math.inf
         self._is_known = memory.in_flight is not None or shared.retry.counts_overload
@@ -230,6 +231,11 @@ class ModelClient(Generic[Declared]):
         if not self.summary.stopped:
             self.summary.stopped = reason
             logger.error("%s is stopped: %s", self.model.id, reason)
+
+    def stop_if_silent(self) -> None:
+        """Stop a model that gave no reply to any request, however few there were."""
+        if self._latest_given_up and not self.has_answered:
+            self.stop(f"no request was answered, the last failed with: {self._latest_given_up}")
 
     def count(self, outcome: Outcome) -> None:
         """Count an attempt, and the cost of its reply."""
@@ -424,6 +430,7 @@ class ModelClient(Generic[Declared]):
     def _give_up(self, failure: RequestFailed) -> None:
         """Count a request that is given up; too many consecutive ones stop the model."""
         self._features.forget_suspicions()  # to leave them out did not help
+        self._latest_given_up = failure
         # An invalid request is no evidence about the others once the model has answered any.
         if failure.remedy == "give_up" and self.has_answered:
             return

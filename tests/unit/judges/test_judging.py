@@ -257,6 +257,15 @@ def test_an_endpoint_that_is_down_stops_the_judge_before_every_unit_was_tried(
     assert judge.n_attempts < 1000
 
 
+def test_judge_that_answers_none_of_a_few_requests_is_stopped(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={'"gpt-6-luna"': "bad_request"})))
+    judge, other = judge_all(units(3)).models
+    assert judge.stopped.startswith("no request was answered, the last failed with: 400")
+    assert not other.stopped
+
+
 @pytest.mark.slow
 def test_overload_without_a_hint_never_stops_a_judge(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
