@@ -136,6 +136,7 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
     evaluation = files.evaluation
     rated = _rated(files, sorted(folder.glob("[!.]*")) if new else [])
     refused: list[InputError] = []
+    has_written = False
     for rater in raters:
         units = [
             unit
@@ -165,11 +166,12 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
         except InputError as error:
             refused.append(error)
         else:
+            has_written = True
             click.echo(f"wrote {path}, {len(units)} to label")
     if refused:
         raise ExceptionGroup("sheets were kept", refused)
     label_files = read_evaluation(evaluation.folder).labels.files
-    if not any(path.parent == folder for path in label_files):
+    if has_written and not any(path.parent == folder for path in label_files):
         file_names = [path.name for path in label_files if path.parent == evaluation.folder]
         names = [*(json.dumps(name) for name in file_names), f'"{folder.name}/*"']
         click.echo(

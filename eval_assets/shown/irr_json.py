@@ -105,7 +105,7 @@ def _ready_reason(gates: Sequence[GateOutcome]) -> str:
     if closed:
         return "; ".join(closed)
     if unsettled:
-        return f"no human gate is closed, but {listed(unsettled)} needs more data"
+        return f"no human gate is closed, but more data are needed for {listed(unsettled)}"
     return "every human gate is open"
 
 

@@ -77,3 +77,11 @@ def test_a_sheet_leaves_out_what_its_rater_has_labelled(tmp_path: Path) -> None:
     result = CliRunner().invoke(sheet, ["--data", str(tmp_path)], standalone_mode=False)
     numbers = [line.rpartition("/")[2] for line in result.stdout.splitlines()]
     assert numbers == ["anna.csv, 1 to label", "ben.csv, 1 to label"]
+
+    with (tmp_path / "labels.csv").open("a") as file:
+        file.writelines(f"{r},{x},clear,1\n" for r, x in (("a2", "anna"), ("a1", "ben")))
+        file.write("a2,ben,clear,1\n")
+    (tmp_path / "labels" / "anna.csv").unlink()
+    (tmp_path / "labels" / "ben.csv").unlink()
+    result = CliRunner().invoke(sheet, ["--data", str(tmp_path)], standalone_mode=False)
+    assert result.output == "nothing to label for anna\nnothing to label for ben\n"

@@ -114,6 +114,8 @@ def test_a_closed_gate_is_not_ready_whatever_the_percentage() -> None:
     assert result["ready_to_proceed"] is False
     assert result["ready_reason"].startswith("human_alpha: 0.35 is below the minimum 0.667")
     assert result["details"]["gates"]["human_alpha"]["is_closed"] is True
+    unsettled = result_of(Case(measured=(Measured(CLARITY, alpha=0.7),)), COMPLETE)
+    assert "but more data are needed for " in unsettled["ready_reason"]
     ready = result_of(Case(), COMPLETE)
     assert (ready["ready_to_proceed"], ready["ready_reason"]) == (True, "every human gate is open")
 
