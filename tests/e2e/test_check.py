@@ -416,7 +416,7 @@ def test_errors_in_a_notebook_speak_of_the_call(options: dict[str, Any]) -> None
     assert "--" not in str(raised.value)
 
 
-@pytest.mark.parametrize("nothing", [pd.DataFrame(), []])
-def test_ratings_without_columns_are_named(nothing: Any) -> None:
+@pytest.mark.parametrize("ratings", [pd.DataFrame(), []])
+def test_ratings_without_columns_are_named(ratings: Any) -> None:
     with pytest.raises(ValueError, match="files or a data frame with columns"):
-        check(nothing)
+        check(ratings)

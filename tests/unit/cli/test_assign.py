@@ -108,8 +108,8 @@ def test_number_of_unlabelled_responses_leaves_out_those_with_labels(folder: Pat
     assert done.stdout.startswith(
         "Add 15 responses, then run this again: of 25 responses, 10 are there without a label."
     )
-    again = run(folder, "--unlabelled", "--responses", "25")
-    assert "Nothing to add" not in again.stdout
+    repeated = run(folder, "--unlabelled", "--responses", "25")
+    assert "Nothing to add" not in repeated.stdout
 
 
 def test_responses_go_to_teams_of_raters(folder: Path) -> None:
