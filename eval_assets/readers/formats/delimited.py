@@ -7,7 +7,6 @@ import csv
 import io
 import re
 from array import array
-from collections.abc import Sequence
 from contextlib import suppress
 from itertools import accumulate, compress, islice
 from operator import itemgetter
@@ -18,7 +17,7 @@ import numpy as np
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.header_rows import SAMPLE_ROWS, header_of, named_columns
 from eval_assets.readers.formats.table import FileColumn, FileTable, numbering
-from eval_assets.readers.problems import input_error, listed_briefly
+from eval_assets.readers.problems import input_error
 
 if TYPE_CHECKING:
     import _csv
@@ -67,13 +66,11 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
     try:
         start = _reader(data, delimiter)
         filled = ((start.line_num, row) for row in start if _counts(row))
-        sample = list(islice(filled, SAMPLE_ROWS))
-        header = header_of(sample, file=file)
+        header = header_of(list(islice(filled, SAMPLE_ROWS)), file=file)
         n_left = header.n_rows
         while n_left:
             n_left -= _counts(next(reader))
         width = len(header.names)
-        n_cells = _n_cells([row for _, row in sample[header.n_rows :]], width)
         numbers = [numbering() for _ in header.names]
         codes = [array("i") for _ in header.names]
         lines = array("q")
@@ -83,7 +80,8 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
             starts = _starts(rows, after=n_lines_read, end=reader.line_num)
             n_lines_read = reader.line_num
             if set(map(len, rows)) != {width} or not all(map(str.strip, map(_FIRST_CELL, rows))):
-                rows = [_fitted(row, n_cells, width) for row in rows]
+                # Spreadsheets write blank cells behind the last column.
+                rows = [row if any(row[width:]) else row[:width] for row in rows]
                 for row, line in zip(rows, starts, strict=True):
                     if len(row) != width and _is_filled(row):
                         cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
@@ -100,27 +98,9 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
         FileColumn([*map(_without_quote, number)], np.array(code, dtype=np.int32))
         for number, code in zip(numbers, codes, strict=True)
     ]
-    named = named_columns(header, columns, file=file)
-    last = header.names[n_cells:]
-    note = f"no row has a cell below {listed_briefly(last)}, the last in the header"
-    notes = (*header.notes, note) if last else header.notes
-    return FileTable(file, named, lines, tuple(bad_rows), notes)
-
-
-def _n_cells(rows: Sequence[Sequence[str]], width: int) -> int:
-    """Return the number of cells of the rows if all lack the same last ones; else the width.
-
-    Mechanical Turk names columns for a decision, which its rows do not have.
-    """
-    widths = {len(row) for row in rows}
-    return min(width, *widths) if len(widths) == 1 < len(rows) else width
-
-
-def _fitted(row: list[str], n_cells: int, width: int) -> list[str]:
-    """Return a row without blank cells behind the last column, and with those that all lack."""
-    if any(row[width:]):
-        return row
-    return row + [""] * (width - n_cells) if len(row) == n_cells else row[:width]
+    return FileTable(
+        file, named_columns(header, columns, file=file), lines, tuple(bad_rows), header.notes
+    )
 
 
 def _without_quote(cell: str) -> str:

@@ -7,7 +7,7 @@ from itertools import accumulate, count
 from typing import Any, NamedTuple
 
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.problems import input_error
+from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.values import ABSENT
 
 Row = tuple[int, Sequence[str]]
@@ -22,6 +22,7 @@ _FULL = 0.6
 _IMPORT_ID = "ImportId"
 _SECOND_ROWS = 3
 _SAMPLE_BELOW = 40
+_FEWEST_BELOW = 2
 _FEWEST_REPEATED = 3
 """Number of columns of one name from which they are the items of a form."""
 
@@ -103,8 +104,19 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         lines = f"lines {start[first][0]} {word} {start[first + n_second][0]}"
         notes.append(f"{lines} read as one header")
     names, notes_on_names = numbered_names(names)
+    names, notes_on_ends = _written_names(names, rows[first + n_second + 1 :])
     line = start[first + n_second][0]
-    return Header(names, line, first + n_second + 1, (*notes, *notes_on_names))
+    return Header(names, line, first + n_second + 1, (*notes, *notes_on_names, *notes_on_ends))
+
+
+def _written_names(names: list[str], below: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Return names without the last ones, below which no row has a cell, as of Mechanical Turk."""
+    widths = {*map(len, below)}
+    width = min(widths, default=0)
+    if len(below) < _FEWEST_BELOW or len(widths) > 1 or width >= len(names):
+        return names, []
+    last = listed_briefly(names[width:])
+    return names[:width], [f"no row has a cell below {last}, the last in the header"]
 
 
 def _first_row(rows: Sequence[Sequence[str]]) -> int:
