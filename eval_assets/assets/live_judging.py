@@ -176,11 +176,10 @@ def _warn(
     """Warn of unknown costs, and of what raters are shown and judges are not, with its cost."""
     for of in summary.models:
         if of.estimated_usd:
-            more = f"and they may cost up to {of.uncertain_usd:.4f} USD more"
             logger.warning(
-                "%s: the cost of some attempts is not known; %.4f USD are charged for them, %s",
-                *(of.model_id, of.estimated_usd),
-                more if of.uncertain_usd else "the most that they may cost",
+                "%s: the cost of some attempts is not known; %.4f USD are charged for them, "
+                "of at most %.4f USD",
+                *(of.model_id, of.estimated_usd, of.estimated_usd + of.uncertain_usd),
             )
     shown = evaluation.labelling.show if is_shipped(evaluation.judge_prompt) else ()
     hidden = [name for name in shown if name not in template.columns]

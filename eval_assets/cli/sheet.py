@@ -78,6 +78,7 @@ def _units_without_need(files: StudyFiles, database: Path) -> Units:
     Raises:
         click.UsageError: If no judge is certified for all or a part of the responses.
     """
+    from eval_assets.cli.study_files import rated_units
     from eval_assets.store.connection import connect
     from eval_assets.store.tuned_judges import units_of_fit_judges, units_with_every_score
     from eval_assets.wording import counted
@@ -90,7 +91,8 @@ def _units_without_need(files: StudyFiles, database: Path) -> Units:
     if not (fit or files.study.covered):
         raise click.UsageError("No judge is certified for all or a part of the responses.")
     rated: dict[str, set[str]] = {}
-    for response_id, question_id, *_ in _rated(files, []):
+    label_files = files.evaluation.labels.files
+    for response_id, question_id, *_ in rated_units(files.evaluation, files.responses, label_files):
         rated.setdefault(question_id, set()).add(response_id)
     excluded: Units = {}
     for question in files.evaluation.rubric:
@@ -129,14 +131,16 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
     excluded: Units,
     reworded: Collection[str],
 ) -> None:
+    from eval_assets.cli.study_files import rated_units
     from eval_assets.labelling.sessions import file_name
     from eval_assets.labelling.sheets import sheet_text, write_sheet
     from eval_assets.readers.evaluation.read import read_evaluation
 
     evaluation = files.evaluation
-    rated = _rated(files, sorted(folder.glob("[!.]*")) if new else [])
+    sheets = sorted(folder.glob("[!.]*")) if new else []
+    paths = [*evaluation.labels.files, *sheets]
+    rated = rated_units(evaluation, files.responses, paths)
     refused: list[InputError] = []
-    has_written = False
     for rater in raters:
         units = [
             unit
@@ -166,12 +170,11 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
         except InputError as error:
             refused.append(error)
         else:
-            has_written = True
             click.echo(f"wrote {path}, {len(units)} to label")
     if refused:
         raise ExceptionGroup("sheets were kept", refused)
     label_files = read_evaluation(evaluation.folder).labels.files
-    if has_written and not any(path.parent == folder for path in label_files):
+    if folder.exists() and not any(path.parent == folder for path in label_files):
         file_names = [path.name for path in label_files if path.parent == evaluation.folder]
         names = [*(json.dumps(name) for name in file_names), f'"{folder.name}/*"']
         click.echo(
@@ -179,10 +182,3 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
             f"labels: [{', '.join(names)}]",
             err=True,
         )
-
-
-def _rated(files: StudyFiles, sheets: Sequence[Path]) -> frozenset[tuple[str, str, str, int]]:
-    from eval_assets.cli.study_files import rated_units
-
-    paths = dict.fromkeys([*files.evaluation.labels.files, *sheets])
-    return rated_units(files.evaluation, files.responses, list(paths))

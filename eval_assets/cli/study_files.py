@@ -79,7 +79,7 @@ def rated_units(
     Raises:
         ExceptionGroup: Of an InputError for each file that cannot be used at all.
     """
-    labels = replace(evaluation.labels, files=tuple(files), on_error="reject_rows")
+    labels = replace(evaluation.labels, files=tuple(dict.fromkeys(files)), on_error="reject_rows")
     ratings = read_labels(replace(evaluation, labels=labels), responses).ratings
     return frozenset(
         ratings[["response_id", "question_id", "rater_id", "round"]].itertuples(

@@ -84,4 +84,4 @@ def test_a_sheet_leaves_out_what_its_rater_has_labelled(tmp_path: Path) -> None:
     (tmp_path / "labels" / "anna.csv").unlink()
     (tmp_path / "labels" / "ben.csv").unlink()
     result = CliRunner().invoke(sheet, ["--data", str(tmp_path)], standalone_mode=False)
-    assert result.output == "nothing to label for anna\nnothing to label for ben\n"
+    assert result.stdout == "nothing to label for anna\nnothing to label for ben\n"
