@@ -6,6 +6,7 @@ The content of a file decides how it is read, and never its name.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress, product
 from os.path import commonprefix
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, pl
 from eval_assets.readers.json_documents import tables_of_document, tables_of_records
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
 from eval_assets.readers.names import Role, may_be, name_and_number, names_id
+from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
-from eval_assets.readers.readings.table_reading import FRAME
+from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS
 from eval_assets.readers.summary_rows import without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 
@@ -92,6 +94,7 @@ def tables_of(content: FileContent) -> list[CodedTable]:
 
 def with_words(table: CodedTable, options: ReadOptions) -> CodedTable:
     """Return the table whose columns know the words that mean no rating, and those of the scale."""
+    table = _without_texts_of_questions(table)
     missing = frozenset(word.casefold() for word in options.missing_values)
     words = options.scale.words if options.scale and options.scale.words else ()
     if not missing and not words:
@@ -99,6 +102,24 @@ def with_words(table: CodedTable, options: ReadOptions) -> CodedTable:
     of_scale = frozenset(word.casefold() for word in words)
     columns = [replace(c, missing_values=missing, values_of_scale=of_scale) for c in table.columns]
     return replace(table, columns=columns)
+
+
+def _without_texts_of_questions(table: CodedTable) -> CodedTable:
+    """Return the table without answers in free text to some questions, beside ratings of others."""
+    few = [of for of in table.columns if len(of.values) <= MOST_QUESTIONS]
+    questions = [of for of in few if of.origin is Origin.KEY or of.may_be(Role.QUESTION)]
+    texts = [of for of in table.columns if of.kind is Kind.TEXT] if questions else []
+    for column, question in product(texts, questions):
+        cells, codes = column.texts(), range(len(question.values))
+        parts = [CodedColumn.of("", [*cells[question.codes == code]]) for code in codes]
+        in_words = [of.kind is Kind.TEXT for of in parts]
+        if any(in_words) and any(of.can_rate for of in parts):
+            cells[np.append(in_words, False)[question.codes]] = ""
+            rated = CodedColumn.of(column.name, [*cells], level=column.level)
+            columns = [rated if of is column else of for of in table.columns]
+            note = f"not read: {listed_briefly([*compress(question.values, in_words)])}, free text"
+            return replace(table, columns=columns, notes=(*table.notes, note))
+    return table
 
 
 def _tables_of_rows(table: FileTable) -> list[CodedTable]:

@@ -94,18 +94,15 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
                 code.extend(map(number.__getitem__, column))
     except csv.Error as error:
         raise _broken_quoting(data, delimiter, error, file=file) from error
+    # Without the quote before what would be a formula.
+    texts = [[of[1:] if of[:1] == "'" and _TEXT.fullmatch(of) else of for of in n] for n in numbers]
     columns = [
-        FileColumn([*map(_without_quote, number)], np.array(code, dtype=np.int32))
-        for number, code in zip(numbers, codes, strict=True)
+        FileColumn(number, np.array(code, dtype=np.int32))
+        for number, code in zip(texts, codes, strict=True)
     ]
     return FileTable(
         file, named_columns(header, columns, file=file), lines, tuple(bad_rows), header.notes
     )
-
-
-def _without_quote(cell: str) -> str:
-    """Return a cell as it was before it was made a text, so that it is no formula."""
-    return cell[1:] if cell[:1] == "'" and _TEXT.fullmatch(cell) else cell
 
 
 def _delimiter_of(text: str) -> str:

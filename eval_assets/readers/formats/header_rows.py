@@ -180,7 +180,8 @@ def _with_second_row(
     is_below = 1 < len(blank) < width - len(heads) and {*blank} == filled - heads
     if not are_named and not is_below:
         return None
-    groups = list(accumulate(names, _last_name))
+    # Of merged cells the first has the name.
+    groups = [*accumulate(names, lambda last, name: name or last, initial="")][1:]
     is_explained = len({groups[k] for k in numeric}) == len(numeric) > 0
     if is_explained and not is_below:
         # A row of explanations below a full header, as of Qualtrics; other words are data.
@@ -191,11 +192,6 @@ def _with_second_row(
         f"{group}: {name}" if group and name and name not in _RESPONSES else group or name
         for group, name in zip(groups, second, strict=True)
     ]
-
-
-def _last_name(last: str, name: str) -> str:
-    """Return the name, or the one before it if it is blank, as merged cells are written."""
-    return name or last
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:

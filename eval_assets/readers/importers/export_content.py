@@ -237,13 +237,6 @@ class Export:
         self.questions[question.id] = question.question
         self.declared[question.id] = question
 
-    def add_missing_responses(self) -> None:
-        """Add a response without text for each rated one that the export does not hold."""
-        for response_id, _, _ in (*self.ratings, *self.scores):
-            if response_id not in self.responses:
-                self.notes["responses are rated, but the export does not hold their texts"] += 1
-                self.add_response(response_id)
-
 
 Reader = Callable[[Iterable[Record], Export], None]
 

@@ -114,7 +114,10 @@ def _import_records(records: Sequence[Record], tool: str) -> Export:
     export = Export(tool, n_records=len(read))
     IMPORTERS[tool].read(read, export)
     export.split_selections()
-    export.add_missing_responses()
+    for response_id, _, _ in (*export.ratings, *export.scores):
+        if response_id not in export.responses:
+            export.notes["responses are rated, but the export does not hold their texts"] += 1
+            export.add_response(response_id)
     export.unused_fields.update(path for record in read for path in record.unread())
     for path, count in export.unused_fields.items():
         if _OF_RATINGS.fullmatch(plain(path.rsplit(".", 1)[-1])):

@@ -205,10 +205,12 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             continue
         is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
         is_judge = names_judge(column.name) and not names_model(column.name)
+        words = {*map(str.casefold, column.rating_words if column.can_rate else ())}
+        is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
+        has_all = len(words) > 1 and is_known and words == values
         if (
             (is_judge and is_open)
-            or (reason.is_attribute and _has_all_values(column, values))
-            or (reason.is_attribute and column.name in paired)
+            or (reason.is_attribute and (has_all or column.name in paired))
             or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
         ):
             best.not_read[column.name] = reason.told
@@ -230,13 +232,6 @@ def _said_by_both(columns: Sequence[CodedColumn]) -> set[str]:
         if {who(part) is Who.HUMAN for part in of.values()} == {True, False}
         for name in of
     }
-
-
-def _has_all_values(column: CodedColumn, values: Collection[str]) -> bool:
-    """Return whether a column has the very values of the ratings, and not only yes and no."""
-    words = {*map(str.casefold, column.rating_words if column.can_rate else ())}
-    is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
-    return len(words) > 1 and is_known and words == values
 
 
 def _is_called_like_ratings(

@@ -48,6 +48,7 @@ from eval_assets.readers.readings.rated_columns import REPEATED, RatedColumns
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion, judges_of_parts
 from eval_assets.readers.readings.table_reading import (
     NUMBER_AT_END,
+    VALUES_ALONE,
     Choices,
     RatedColumn,
     Reading,
@@ -350,7 +351,7 @@ class _ItemRows:
                 f"If they are, pass {option_text(self.table, 'rating', name)}",
             )
         elif not is_certain:
-            reading.note_values_alone(column)
+            reading.notes.append(VALUES_ALONE.format(name))
 
     def _people(
         self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]

@@ -57,6 +57,7 @@ from eval_assets.readers.readings.table_reading import (
     NUMBER_OF_PERSON,
     OF_ITEM,
     UNLIKE,
+    VALUES_ALONE,
     Choices,
     RatedColumn,
     Reading,
@@ -283,7 +284,7 @@ class _RatingRows:
             notes=self.notes,
         )
         if len(rated) == 1 and self._is_open(rated[0]):
-            reading.note_values_alone(rated[0])
+            reading.notes.append(VALUES_ALONE.format(rated[0].name))
         self._doubt_programs(reading)
         self._doubt_truth(reading, combined(of_unit))
         if not (self.is_named or self.rater.holds_emails or self.choices.items):

@@ -38,6 +38,7 @@ METRIC = Reason("computed by a program", is_told=True)
 REFERENCE = Reason("a reference or a summary beside the ratings of people", is_attribute=False)
 UNLIKE = Reason("values of another kind than the ratings", is_told=True)
 EMPTY = Reason("empty", is_attribute=False)
+VALUES_ALONE = "only its values say that {} holds ratings"
 
 
 @dataclass(eq=False)
@@ -110,10 +111,6 @@ class Reading:
         roles = [self.rater, self.question, self.run, self.round, self.time, *self.items]
         names = {rated.column.name for rated in self.rated}
         return column.name in names or any(column is of for of in roles)
-
-    def note_values_alone(self, column: CodedColumn) -> None:
-        """Say that no name calls the values of a column ratings."""
-        self.notes.append(f"only its values say that {column.name} holds ratings")
 
     def name_the_rest(self) -> None:
         """Give a reason for each column that has no role and none yet."""

@@ -1159,3 +1159,29 @@ def test_a_rater_that_only_values_name_can_be_confirmed(tmp_path: Path) -> None:
     assert [(of.option, of.confirmation) for of in result.doubts] == [
         ("--item Vorgang,Bearbeiter", "--rater Bearbeiter")
     ]
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_answers_in_free_text_are_no_ratings_of_another_question(form: str, tmp_path: Path) -> None:
+    raters = (("ann", ANNA), ("ben", BEN))
+    texts = [f"the answer number {n} says too much of it" for n in range(N)]
+    rows = [
+        f"{i},{rater},{question},{answer}"
+        for rater, values in raters
+        for question, answers in (("tone", values), ("why", texts))
+        for i, answer in zip(IDS, answers, strict=True)
+    ]
+    records = [
+        {"text": f"text {i}"}
+        | {
+            question: [{"user_id": r, "value": (v if question == "tone" else t)} for r, v in of]
+            for question in ("tone", "why")
+        }
+        for i, t, *of in zip(IDS, texts, *([(r, v) for v in of] for r, of in raters), strict=True)
+    ]
+    csv = "\n".join(["item,rater,question,value", *rows])
+
+    result = read(tmp_path, f"r.{form}", csv if form == "csv" else json.dumps(records))
+
+    assert (len(result.questions), len(result.ratings)) == (1, 2 * N)
+    assert "not read: why, free text" in result.notes
