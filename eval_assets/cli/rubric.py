@@ -40,6 +40,7 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     are what `eval-assets why` says, with the largest disagreements. The file is new;
     evaluation.yaml does not change.
     """
+    from eval_assets.labelling.durable import locked, replace_file
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
 
@@ -53,14 +54,14 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
         return nothing_measured(data)
     with connect(database_path, folder=data, is_reading=True) as connection:
         text = _draft(connection, evaluation, declared, judge=judge)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    with locked(path.parent):
+        replace_file(path, text.encode())
     click.echo(f"wrote {path}")
     folder = quote(str(data))
     click.echo(
         f"Edit it, then name it in evaluation.yaml: guidelines: guidelines/{path.name}\n"
-        "Labels given after that are a new version. Have new responses labelled, because raters "
-        "remember the old ones: "
+        "Labels given after that are a new version. Have new responses labelled, because\n"
+        "raters remember the old ones:\n"
         f"eval-assets assign --unlabelled --question {question} --data {folder}"
     )
     return DONE

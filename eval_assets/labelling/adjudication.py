@@ -17,9 +17,9 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationEr
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import ADJUDICATIONS, DISCUSSION
 from eval_assets.errors import InputProblem, raise_all
-from eval_assets.labelling._durable import append_lines, locked
 from eval_assets.labelling.assignments import chance
 from eval_assets.labelling.choices import value_name
+from eval_assets.labelling.durable import append_lines, locked
 from eval_assets.labelling.rater_queue import (
     FirstRating,
     RaterQueue,

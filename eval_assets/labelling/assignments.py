@@ -15,7 +15,7 @@ import pandas as pd
 
 from eval_assets.config.labelling import ASSIGNMENTS
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.durable import locked, replace_file
 from eval_assets.labelling.rater_view import response_records
 from eval_assets.scale import TOLERANCE
 

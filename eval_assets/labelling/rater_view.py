@@ -16,7 +16,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import SESSIONS
 from eval_assets.config.rubric import PAIR_COLUMNS, RubricQuestion
 from eval_assets.errors import InputProblem, raise_all
-from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.durable import locked, replace_file
 from eval_assets.labelling.sessions import TextHashes
 
 _KEY_FILE = ".key"

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from eval_assets.config.labelling import SESSIONS, session_paths
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.labelling._durable import append_lines, locked, replace_file
 from eval_assets.labelling.choices import with_fields, without_fields
+from eval_assets.labelling.durable import append_lines, locked, replace_file
 from eval_assets.labelling.sessions import (
     Close,
     Event,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.durable import locked, replace_file
 from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.rater_view import CONVERSATION, KeyedCodes, guideline_hash
 

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import DISCUSSION
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.adjudication import (
     NOTICE,
     AdjudicationQueue,
@@ -21,6 +20,7 @@ from eval_assets.labelling.adjudication import (
     is_complete,
 )
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.durable import locked, replace_file
 from eval_assets.labelling.gold_answers import (
     CalibrationRound,
     Check,

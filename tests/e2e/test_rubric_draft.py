@@ -41,6 +41,15 @@ def test_draft_never_replaces_a_file(closed_folder: Evaluated) -> None:
     assert path.read_text("utf-8") == "edited"
 
 
+def test_draft_that_cannot_be_written_is_named(closed_folder: Evaluated) -> None:
+    (closed_folder.path / "guidelines").write_text("a file", "utf-8")
+    done = closed_folder.call("rubric", "draft", "clarity")
+
+    assert done.returncode == 1
+    assert "guidelines: the file cannot be written (File exists)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_live_judge_words_the_definitions_once(
     closed_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from eval_assets.labelling._durable import append_lines, locked, replace_file
+from eval_assets.labelling.durable import append_lines, locked, replace_file
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_line_that_a_crash_cut_short_does_not_swallow_the_next(tmp_path: Path)
 def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from eval_assets.labelling._durable import locked\n"
+        "from eval_assets.labelling.durable import locked\n"
         "with locked(Path(sys.argv[1])):\n"
         "    print('held', flush=True); time.sleep(600)\n"
     )
