@@ -229,8 +229,8 @@ class _RaterPages:
         """Return the rater's own answers, for a page whose other window went on."""
         rater, work = self._rater(request), self._work
         number = request.query_params.get("round", "")
-        is_round = number.isdecimal() and 1 <= int(number) <= work.round
-        is_earlier = is_round and int(number) < work.round
+        is_number = number.isdecimal() and len(number) < 10  # noqa: PLR2004 - int() refuses long ones
+        is_earlier = is_number and 1 <= int(number) < work.round
         queue = work.queue_of_round(rater, int(number)) if is_earlier else work.study.queue(rater)
         return JSONResponse(page_answers(queue))
 

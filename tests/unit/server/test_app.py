@@ -49,6 +49,14 @@ def link(study: Study, rater: str) -> str:
     return rater_links(study, address="")[rater]
 
 
+@pytest.mark.parametrize("number", ["", "x", "-1", "9" * 5000, "²"])
+def test_odd_round_has_the_answers_of_this_one(
+    study: Study, client: TestClient, number: str
+) -> None:
+    reply = client.get(f"{link(study, 'anna')}/answers", params={"round": number})
+    assert (reply.status_code, reply.json()) == (200, {})
+
+
 def test_images_of_texts_are_served_and_no_other_files(tmp_path: Path) -> None:
     (tmp_path / "shown.png").write_bytes(b"shown")
     (tmp_path / "other.png").write_bytes(b"other")
