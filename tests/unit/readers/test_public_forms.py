@@ -2341,6 +2341,24 @@ def test_labels_by_the_name_of_one_of_many_annotators(tmp_path: Path) -> None:
     assert result.ratings["item"].nunique() == 24
 
 
+def test_list_of_annotators_beside_what_each_said_names_no_rater(tmp_path: Path) -> None:
+    """Soft labels beside them are computed from what they said."""
+    words = ("neutral", "entailed", "contradicted")
+    records = {
+        i: {
+            "annotators": ",".join(f"Ann{k}" for k in range(4) if (n + k) % 3),
+            "annotations": {f"Ann{k}": words[(n * k + n) % 3] for k in range(4) if (n + k) % 3},
+            "soft_label": {word: {"0": n % 3 / 2, "1": 1 - n % 3 / 2} for word in words},
+        }
+        for n, i in FEW
+    }
+
+    result = read(tmp_path, "r.json", json.dumps(records))
+
+    assert set(result.ratings["rater"]) == {f"Ann{k}" for k in range(4)}
+    assert result.ratings["item"].nunique() == len(ITEMS)
+
+
 def test_codes_of_what_was_seen_are_no_raters(tmp_path: Path) -> None:
     rows = [[f"sign {n}", f"H{1 + n % 7}", ("yes", "no")[n % 3 > 0]] for n in range(40)]
 
