@@ -131,7 +131,7 @@ class _LeadPages:
         body = await request.body()
         if len(body) > _MOST_BYTES:
             raise HTTPException(413, "The text is too long.")
-        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+        form = {name: values[0] for name, values in parse_qs(body.decode(errors="replace")).items()}
         return await run_in_threadpool(self._decided, request, form)
 
     def _decided(self, request: Request, form: dict[str, str]) -> Response:

@@ -173,6 +173,10 @@ def test_a_step_that_cannot_be_saved_says_why(
     assert read_adjudications(study.evaluation) == []
 
 
+def test_step_that_is_no_text_is_refused(client: TestClient, study: Study) -> None:
+    assert client.post(case_links(client, study)[0], content=b"\xff\xfe").status_code == 422
+
+
 def test_raters_cannot_reach_the_pages_of_the_lead(client: TestClient, study: Study) -> None:
     token = rater_links(study, address="")["anna"].removeprefix("/r/")
 
