@@ -192,6 +192,8 @@ def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None)
     from eval_assets.shown.html import report_page
     from eval_assets.shown.report import report_of
 
+    if html and html.is_file() and html.suffix.lower() not in {".html", ".htm"}:
+        raise click.UsageError(f"--html {html}: the file exists, and is no page. Name another.")
     path = html or Path(f"{files[0].absolute().name.split('.')[0]}_report.html")
     try:
         path.write_text(report_page(report_of(result.screen)), encoding="utf-8")

@@ -362,6 +362,16 @@ def test_default_report_that_cannot_be_written_is_no_error(tmp_path: Path) -> No
     assert "Traceback" not in named.stderr
 
 
+def test_report_never_replaces_a_file_of_ratings(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    agreeing().to_csv(path, index=False)
+    content = path.read_text()
+    done = checked(tmp_path, "r.csv", "--html", "r.csv")
+
+    assert (done.returncode, path.read_text()) == (2, content)
+    assert "r.csv: the file exists, and is no page. Name another." in done.stderr
+
+
 def test_nothing_of_dagster_is_imported(tmp_path: Path) -> None:
     agreeing().to_csv(tmp_path / "r.csv", index=False)
     program = (
