@@ -34,7 +34,7 @@ _MOST_NAMED = 3
 """Largest number of models that a finding names."""
 
 _REMEDIES = {
-    "missing": "the replies are empty",
+    "missing": "the replies are empty or missing",
     "truncated": "the replies are cut off. Raise max_tokens in settings",
 }
 """Reasons of units without a score that do not speak for themselves."""

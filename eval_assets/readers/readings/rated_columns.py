@@ -105,7 +105,10 @@ class RatedColumns:
     def _candidates(self) -> list[CodedColumn]:
         named = self.choices.rating_columns
         if self.choices.ratings or (len(named) > 1 and self.choices.raters):
-            return list(dict.fromkeys(named))
+            # Who names people leaves the judges as they are.
+            judges = [c for c in self.owners.columns if c.can_rate and c.who is Who.JUDGE]
+            is_open = not (self.choices.ratings or self.choices.judges)
+            return list(dict.fromkeys([*named, *(judges if is_open else ())]))
         level = deepest_level(self.owners.columns)
         return [
             column

@@ -1954,3 +1954,13 @@ def test_rows_that_only_their_number_tells_apart_are_doubted(tmp_path: Path) -> 
 
     assert "the same answer in several rows" in " ".join(doubtful.notes)
     assert "in several rows" not in " ".join(of_models.notes)
+
+
+def test_option_that_names_people_leaves_the_judge_beside_them(tmp_path: Path) -> None:
+    rows: Rows = [["item", *RATERS, "gpt-4o"]]
+    rows += [[item, *(of(item, rater) for rater in RATERS), of(item, "Anna")] for item in ITEMS]
+
+    ratings = read(tmp_path, "r.csv", csv_of(rows), rater=("Anna", "Ben"))
+
+    assert set(raters(ratings)) == {"Anna", "Ben"}
+    assert set(ratings.scores["judge"]) == {"gpt-4o"}
