@@ -287,9 +287,7 @@ class _RatingRows:
             reading.notes.append(VALUES_ALONE.format(rated[0].name))
         self._doubt_programs(reading)
         self._doubt_truth(reading, combined(of_unit))
-        if not (self.is_named or self.rater.holds_emails or self.choices.items):
-            columns = tuple(column.name for column in (*key.items, self.rater))
-            reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
+        self._doubt_raters(reading)
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
 
@@ -361,6 +359,21 @@ class _RatingRows:
             - 2 * (_UNSTABLE in self.not_read.values())  # so rows may be items
             - 3 * (not self.level and n_people > 1)
         )
+
+    def _doubt_raters(self, reading: Reading) -> None:
+        """Add the choice that the raters are parts of the items, or say it of places in a list."""
+        if self.choices.items or self.choices.takes(self.rater):
+            return
+        columns = tuple(column.name for column in (*reading.items, self.rater))
+        list_name = self.rater.name.removesuffix(".#")
+        is_called = who(list_name) is Who.HUMAN or may_be(list_name, Role.RATER)
+        is_of_people = not (reading.judges_only or self.table.judge or is_called)
+        if self.rater.origin is Origin.POSITION and is_of_people:
+            text = f"people are told apart by their place in {list_name}"
+            option = option_text(self.table, "item", *columns)
+            reading.notes.append(f"{text}; if these are no people, pass {option}")
+        if not (self.is_named or self.rater.holds_emails):
+            reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
 
     def _doubt_truth(self, reading: Reading, unit: npt.NDArray[np.int64]) -> None:
         """Add the choice of what raters said beside a label that is the same for all of them."""

@@ -1964,3 +1964,17 @@ def test_option_that_names_people_leaves_the_judge_beside_them(tmp_path: Path) -
 
     assert set(raters(ratings)) == {"Anna", "Ben"}
     assert set(ratings.scores["judge"]) == {"gpt-4o"}
+
+
+@pytest.mark.parametrize(("name", "is_open"), [("ratings", True), ("annotator_scores", False)])
+def test_places_in_a_list_are_doubted_as_raters(
+    tmp_path: Path, name: str, *, is_open: bool
+) -> None:
+    records = [{"id": item, name: [of(item, rater) for rater in RATERS]} for item in ITEMS]
+
+    ratings = read(tmp_path, "r.json", json.dumps(records))
+    corrected = read(tmp_path, "r.json", json.dumps(records), item=("id", f"{name}.#"))
+
+    assert len(raters(ratings)) == len(RATERS)
+    assert (f"told apart by their place in {name}" in " ".join(ratings.notes)) == is_open
+    assert len(corrected.items) == len(ITEMS) * len(RATERS)
