@@ -5,7 +5,7 @@ Spreadsheets end, and some begin, with a row of means, which would be one more r
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +36,11 @@ _MOST_OF_A_SCALE = 10
 
 def without_summary_rows(table: CodedTable) -> CodedTable:
     """Return the table without rows that repeat the header, or sum up the others at an end."""
-    is_header = _repeats_header(table)
     n_rows = len(table)
+    has_header = bool(table.columns) and all(of.name in of.values for of in table.columns)
+    is_header = np.full(n_rows, has_header)
+    for column in table.columns if has_header else ():
+        is_header &= column.codes == column.values.index(column.name)
     is_summary = np.zeros(n_rows, dtype=bool)
     for n_last in range(min(_MOST_SUMMARIES, n_rows - 1), 0, -1):
         below = [*range(n_rows - n_last, n_rows)]
@@ -67,14 +70,6 @@ def without_summary_rows(table: CodedTable) -> CodedTable:
     )
 
 
-def _repeats_header(table: CodedTable) -> npt.NDArray[np.bool_]:
-    has_header = bool(table.columns) and all(of.name in of.values for of in table.columns)
-    is_header = np.full(len(table), has_header)
-    for column in table.columns if has_header else ():
-        is_header &= column.codes == column.values.index(column.name)
-    return is_header
-
-
 def _sums_up(table: CodedTable, row: int, aside: Sequence[int], *, is_below: bool) -> bool:
     """Return whether a row is named after a statistic, or holds those of all but some rows."""
     cells = [of for of in table.columns if of.codes[row] >= 0 and not of.origin]
@@ -86,58 +81,47 @@ def _sums_up(table: CodedTable, row: int, aside: Sequence[int], *, is_below: boo
     if len(table) - len(aside) < _FEWEST_ROWS or len(names) < len(labels) or len(names) > 1:
         return False
     numbers = [of for of in cells if not np.isnan(of.numbers[of.codes[row]])]
-    remainders = [_Remainder.of(column, aside) for column in numbers]
-    if not any(len(of.values) for of in remainders):  # all others are words
+    remainders = [_remainder(column, aside) for column in numbers]
+    if not any(map(len, remainders)):  # all others are words
         return len(numbers) > 1
     pairs = [
         (column.text(row), float(column.numbers[column.codes[row]]), of)
         for column, of in zip(numbers, remainders, strict=True)
-        if len(of.values)
+        if len(of)
     ]
     are_fractions = [number % 1 != 0 for _, number, _ in pairs]
-    is_new = [number % 1 != 0 and not (of.values % 1).any() for _, number, of in pairs]
+    is_new = [number % 1 != 0 and not (of % 1).any() for _, number, of in pairs]
     is_named = any(map(_PERHAPS.fullmatch, names))
     if (len(pairs) > 1 or is_named) and all(is_new):  # of a statistic that is not computed here
         return True
-    is_beyond = [not of.values.min() <= number <= of.values.max() for _, number, of in pairs]
+    is_beyond = [not of.min() <= number <= of.max() for _, number, of in pairs]
     common = set.intersection(*(_statistics_equal_to(*pair) for pair in pairs))
     is_no_chance = len(pairs) > 1 and (all(are_fractions) or "count" in common)
     return bool(common) and any((is_no_chance, is_named, *is_new, *is_beyond))
 
 
-@dataclass(frozen=True)
-class _Remainder:
-    """The distinct numbers of a column in all rows but some, with how often each stands there."""
-
-    values: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64]
-
-    @classmethod
-    def of(cls, column: CodedColumn, aside: Sequence[int]) -> "_Remainder":
-        codes = column.codes[aside]
-        counts = column.counts - np.bincount(codes[codes >= 0], minlength=len(column.values))
-        is_there = (counts > 0) & ~np.isnan(column.numbers)
-        return cls(column.numbers[is_there], counts[is_there])
+def _remainder(column: CodedColumn, aside: Sequence[int]) -> npt.NDArray[np.float64]:
+    """Return the numbers of a column in all rows but some."""
+    codes = column.codes[aside]
+    counts = column.counts - np.bincount(codes[codes >= 0], minlength=len(column.values))
+    numbers: npt.NDArray[np.float64] = np.repeat(column.numbers, counts)
+    return numbers[~np.isnan(numbers)]
 
 
-def _statistics_equal_to(text: str, number: float, remainder: _Remainder) -> set[str]:
-    """Return the statistics of the remainder that a number is, as exactly as it is written."""
+def _statistics_equal_to(text: str, number: float, values: npt.NDArray[np.float64]) -> set[str]:
+    """Return the statistics of some values that a number is, as exactly as it is written."""
     decimals = re.search(r"[.,](\d+)\D*$", text)
     is_rounded = decimals is not None or text.endswith("%")
     error = 0.501 * 10.0 ** -(len(decimals[1]) if decimals else 0) if is_rounded else 1e-9
-    n_values = int(remainder.counts.sum())
-    total = float(remainder.values @ remainder.counts)
-    mean = total / n_values
-    squares = float((remainder.values - mean) ** 2 @ remainder.counts)
     statistics = {
-        "sum": total,
-        "mean": mean,
-        "share": 100 * mean,
-        "lowest": remainder.values.min(),
-        "highest": remainder.values.max(),
-        "sd": (squares / (n_values - 1)) ** 0.5 if n_values > 1 else 0.0,
-        "population sd": (squares / n_values) ** 0.5,
+        "sum": values.sum(),
+        "mean": values.mean(),
+        "share": 100 * values.mean(),
+        "lowest": values.min(),
+        "highest": values.max(),
+        "sd": values.std(ddof=1) if len(values) > 1 else 0.0,
+        "population sd": values.std(),
     }
-    if n_values > _MOST_OF_A_SCALE:
-        statistics["count"] = n_values
+    if len(values) > _MOST_OF_A_SCALE:
+        statistics["count"] = len(values)
     return {name for name, of in statistics.items() if abs(of - number) <= error}

@@ -165,7 +165,8 @@ def _with_second_row(
     below = [row for row in below if not any(_IMPORT_ID in cell for cell in row)][:_SAMPLE_BELOW]
     if not below or len(second) > width:
         return None
-    numeric = [k for k in range(width) if _are_numbers([row[k] for row in below])]
+    cells = [[row[k] for row in below if row[k]] for k in range(width)]
+    numeric = [k for k, of in enumerate(cells) if sum(map(_is_number, of)) > _MOST_EMPTY * len(of)]
     in_numeric = [second[k] for k in numeric]
     is_index_name = bool(second[0]) and not any(second[1:]) and not is_first
     if is_index_name and len(numeric) > 1:
@@ -192,11 +193,6 @@ def _with_second_row(
         f"{group}: {name}" if group and name and name not in _RESPONSES else group or name
         for group, name in zip(groups, second, strict=True)
     ]
-
-
-def _are_numbers(cells: Sequence[str]) -> bool:
-    filled = list(filter(None, cells))
-    return bool(filled) and sum(map(_is_number, filled)) > _MOST_EMPTY * len(filled)
 
 
 def _is_number(cell: str) -> bool:

@@ -13,6 +13,7 @@ from eval_assets.readers.names import (
     Who,
     crossed_parts,
     distinct_parts,
+    may_be,
     share_of_criteria,
     share_of_people,
     who,
@@ -34,7 +35,6 @@ _SURVEYS = {
 }
 """Columns of respondents in Qualtrics, SurveyMonkey and LimeSurvey; one or two others beside."""
 
-_FIGURE = re.compile(r"(^|_)(mean|avg|average|median|mode|std|sd|min|max|sum)(_|$)")
 _METADATA = re.compile(r"(^|_)(id|page|lastpage|seed)$")
 
 
@@ -65,7 +65,7 @@ def reading_of_person_rows(
     if is_form := choices.rater_column is not None and n_alike > _FEWEST:  # beside age and sums
         rated = [column for column in rated if form_of(column.name) == form]
     headers = [column.name for column in rated]
-    are_figures = sum(_FIGURE.search(plain(name)) is not None for name in headers) > len(rated) / 2
+    are_figures = sum(may_be(name, Role.SUMMARY) for name in headers) > len(rated) / 2
     if len(rated) < _FEWEST or len(table) < _FEWEST or are_figures:
         return None
     n_numbered = sum(_NUMBERED.fullmatch(name) is not None for name in headers)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -94,15 +93,13 @@ def _numbers_of_raters(table: CodedTable, ratings: Sequence[CodedColumn]) -> lis
     has_raters = any(column.may_be(Role.RATER) for column in table.columns)
     numbers = [] if has_raters else [c for c in ratings if c.is_whole and not c.may_be(*_NUMBERED)]
     words = [c for c in table.columns if c.kind in (Kind.WORD, Kind.TEXT) and not c.level]
-    pairs = product(numbers, (column for column in words if not column.can_rate))
-    return list(dict.fromkeys(column for column, item in pairs if _differ_within(column, item)))
-
-
-def _differ_within(column: CodedColumn, item: CodedColumn) -> bool:
-    sizes = item.counts[item.counts > 1]
+    items = [(column, column.counts.max(initial=0)) for column in words if not column.can_rate]
     # Systems and steps are numbered in each item alike, and raters rate some of the items.
-    is_partial = len(sizes) > 0 and sizes.max() < len(column.values)
-    return is_partial and _never_repeats(column, item)
+    return [
+        column
+        for column in numbers
+        if any(n < len(column.values) and _never_repeats(column, item) for item, n in items)
+    ]
 
 
 def _never_repeats(column: CodedColumn, item: CodedColumn) -> bool:
@@ -147,7 +144,11 @@ def _may_name_raters(
         column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT)
         or names_runs(column.values)
         or _names_several(table, column)
-        or _is_described(column)
+        or (column.can_rate and names_model(column.name))
+        or (
+            column.may_be(*DESCRIBES)
+            and not (_names_some_judge(column) and (column.level or holds_raters(column)))
+        )
         or (not is_named and _is_of_other_names(table, column, ratings))
         or _is_above_models(table, column, ratings)
         or (column.origin is Origin.POSITION and _is_place_in_list(table, column, ratings))
@@ -169,13 +170,6 @@ def _may_name_raters(
         or (column.n_distinct == 1 and not is_known)
     )
     return not (no_raters or _is_rated(table, column, ratings))
-
-
-def _is_described(column: CodedColumn) -> bool:
-    """Return whether a column measures or describes, or is of a model, and names no judges."""
-    is_of_model = column.can_rate and names_model(column.name)
-    is_of_judges = _names_some_judge(column) and (bool(column.level) or holds_raters(column))
-    return is_of_model or (column.may_be(*DESCRIBES) and not is_of_judges)
 
 
 def _names_some_judge(column: CodedColumn) -> bool:

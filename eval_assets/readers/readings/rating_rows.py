@@ -559,13 +559,6 @@ class _RatingRows:
         is_rating = column.may_be(Role.RATING) and all(may_be(of, Role.RATING) for of in own_parts)
         return is_part and not (is_rating or column.may_be(*DESCRIBES))
 
-    @cached_property
-    def is_below_items(self) -> bool:
-        """Return whether each record has a list of raters, so that it is the item."""
-        n_records = max((self._size(of) for of in self.columns if of.level < self.level), default=0)
-        is_below = self.rater.level == self.level > 0
-        return is_below and self.n_rated > _REPEATED * n_records
-
     def _key_of(self, columns: Sequence[CodedColumn]) -> _ItemKey | None:
         """Return the key that columns make; None if they make none."""
         if not self._is_key([*columns, *self.chosen_parts]):
@@ -586,7 +579,10 @@ class _RatingRows:
         columns = [*key.items, *filter(None, [key.question])]
         n_named = sum(column.may_be(Role.ITEM) for column in columns)
         n_items = n_distinct(combined(columns)[self.is_rated])
-        is_record = self.is_below_items and all(of.level < self.level for of in columns)
+        # Where each record has a list of raters, it is the item.
+        sizes = (self._size(of) for of in self.columns if of.level < self.level)
+        are_below = self.rater.level == self.level > max(of.level for of in columns)
+        is_record = are_below and self.n_rated > _REPEATED * max(sizes, default=0)
         return (
             key.run is not None and self.choices.run is None,
             -n_named if depth > 1 else 0,

@@ -145,7 +145,6 @@ class Choices:
     run: CodedColumn | None
     names: CodedColumn | None
     parts: tuple[str, ...]
-    ratable: list[CodedColumn]
 
     @classmethod
     def of(cls, table: CodedTable, options: ReadOptions) -> "Choices":
@@ -178,7 +177,6 @@ class Choices:
             column(options.run),
             holder,
             () if holder is not None or columns(options.rater) else options.rater,
-            [of for of in table.columns if of.can_rate],
         )
 
     @cached_property
@@ -191,7 +189,8 @@ class Choices:
 
     def _holds_names(self, column: CodedColumn) -> bool:
         """Return whether a column holds names: if it could hold ratings, others beside it do."""
-        ratings = self.ratings or [of for of in self.ratable if of is not column]
+        peers = [of for of in self.table.columns if of is not column]
+        ratings = self.ratings or [of for of in peers if of.can_rate]
         values = {value for of in ratings for value in of.rating_words}
         is_unlike = not values.issuperset(column.rating_words)
         is_rater = column.may_be(Role.RATER) or self._tells_rows_apart(column)
