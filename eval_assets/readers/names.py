@@ -428,7 +428,9 @@ def are_a_row_of_letters(names: Sequence[str]) -> bool:
 
 _NUMBERED = "|".join(" ".join([*lines_of("round"), *lines_of("run")]).split())
 _NUMBERED_NAME = re.compile(
-    rf"(.*?)[\s_,:.(-]*(?<![^\W\d_])({_NUMBERED}|pass|sample)[\s_.-]*(\d+)\)?", re.IGNORECASE
+    rf"(.*?)[\s_,:.(-]*(?<![^\W\d_])(?:({_NUMBERED}|pass|sample)[\s_.-]*(\d+)"
+    rf"|(\d+)(?:\.|st|nd|rd|th)\s*({_NUMBERED}))\)?",
+    re.IGNORECASE,
 )
 
 
@@ -436,12 +438,13 @@ def name_and_number(name: str) -> tuple[str, Role, str] | None:
     """Return a name, whether a round or a run follows, and its number; None without one.
 
     Examples:
-        >>> name_and_number("Anna - round 2"), name_and_number("gpt-4o_run1")
+        >>> name_and_number("Anna (2. Runde)"), name_and_number("gpt-4o_run1")
         (('Anna', <Role.ROUND: 7>, '2'), ('gpt-4o', <Role.RUN: 6>, '1'))
     """
     if (match := _NUMBERED_NAME.fullmatch(name)) is None:
         return None
-    return match[1], Role.ROUND if may_be(match[2], Role.ROUND) else Role.RUN, match[3]
+    word, number = match[2] or match[5], match[3] or match[4]
+    return match[1], Role.ROUND if may_be(word, Role.ROUND) else Role.RUN, number
 
 
 _ORDER_OF_PAIR = re.compile(
