@@ -203,10 +203,7 @@ def widest_disagreements(
         if question.has_order:
             scale = question.scale
             value = (ratings.value - scale.low) / (scale.high - scale.low)
-            n = np.maximum(np.bincount(ratings.unit, minlength=len(spread)), 1)
-            mean, square = (
-                np.bincount(ratings.unit, of, minlength=len(spread)) / n for of in (value, value**2)
-            )
+            mean, square = (replace(ratings, value=of).means() for of in (value, value**2))
             spread = np.where(spread > 0, np.sqrt(np.maximum(square - mean**2, 0.0)), 0.0)
         units = np.argsort(-spread, kind="stable")[:most]
         for unit in units[spread[units] > 0].tolist():

@@ -79,7 +79,15 @@ def file_versions(folder: Path) -> dict[str, str]:
     except* InputError:
         sources = {}  # a run that reads the file reports what is wrong with it
     read = {path.resolve() for path in chain.from_iterable(sources.values())}
-    other_files = [path for path in _given_files(folder) if path.resolve() not in read]
+    other_files = []
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        is_own = parts[0] == "out" or parts[0].startswith("ledger.sqlite")
+        # Of what people put into the folder, hidden, half-written and empty files do not count.
+        if is_own or any(is_working_file(Path(part)) for part in parts):
+            continue
+        if path.is_file() and path.stat().st_size and path.resolve() not in read:
+            other_files.append(path)
     kinds = {_FILES_OF_TABLE[table]: files for table, files in sources.items()}
     # Without evaluation.yaml, it is not known of which kind the other files are.
     kinds["evaluation_file"] = tuple(other_files) if sources else (folder / FILE,)
@@ -89,22 +97,6 @@ def file_versions(folder: Path) -> dict[str, str]:
         except* InputError:
             pass
     return versions
-
-
-def _given_files(folder: Path) -> list[Path]:
-    """Return the complete files that people put into a folder.
-
-    These exclude files that the program writes, locks, hidden, half-written and empty files.
-    """
-    files = []
-    for path in folder.rglob("*"):
-        parts = path.relative_to(folder).parts
-        is_own = parts[0] == "out" or parts[0].startswith("ledger.sqlite")
-        if is_own or any(is_working_file(Path(part)) for part in parts):
-            continue
-        if path.is_file() and path.stat().st_size:
-            files.append(path)
-    return sorted(files)
 
 
 class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -214,24 +206,20 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["EvaluationFolder"]:
-        """Keep databases open for the run, or for the step if each has a separate process."""
-        self._record_inputs(context)
-        with session():
-            yield self
+        """Keep databases open for the run, or for the step if each has a separate process.
 
-    def _record_inputs(self, context: dg.InitResourceContext) -> None:
-        """Record, before a run, that it is of this evaluation, and the versions of its files.
-
-        A run that is started by a click has no tag yet. Versions are those before the first step:
-        what changes later was perhaps not read, and is recorded by the sensor.
+        First it records, before a run, that it is of this evaluation, and the versions of its
+        files. A run that is started by a click has no tag yet. Versions are those before the first
+        step: what changes later was perhaps not read, and is recorded by the sensor.
         """
         run, instance = context.run, context.instance
-        if run is None or instance is None:
-            return
-        instance.add_run_tags(run.run_id, self.run_tags)
-        if not instance.all_logs(run.run_id, of_type=dg.DagsterEventType.STEP_START):
-            for observation in self.unrecorded_versions(instance):
-                instance.report_runless_asset_event(observation)
+        if run is not None and instance is not None:
+            instance.add_run_tags(run.run_id, self.run_tags)
+            if not instance.all_logs(run.run_id, of_type=dg.DagsterEventType.STEP_START):
+                for observation in self.unrecorded_versions(instance):
+                    instance.report_runless_asset_event(observation)
+        with session():
+            yield self
 
     def unrecorded_versions(self, instance: dg.DagsterInstance) -> Iterator[dg.AssetObservation]:
         """Yield an observation of each kind of file whose version is not the one recorded last."""

@@ -516,5 +516,4 @@ def recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, 
 def as_yaml(sections: Mapping[str, object]) -> str:
     """Return the sections with content as YAML."""
     present = {key: value for key, value in sections.items() if value}
-    text: str = yaml.safe_dump(present, sort_keys=False, allow_unicode=True, width=100)
-    return text
+    return yaml.safe_dump(present, sort_keys=False, allow_unicode=True, width=100)

@@ -168,7 +168,10 @@ class LabellingLoop:
     ) -> None:
         is_required = self._unit.question.confidence == "required" and not skip_reason
         if is_required and self._draft.confidence is None:
-            self._ask_confidence()
+            names = {name[0]: name for name in _CONFIDENCES}
+            keys = "  ".join(f"{letter.upper()} {name}" for letter, name in names.items())
+            click.echo(f"  How confident are you?  {keys}. Any other key goes back.")
+            self._draft.confidence = names.get(self._keyboard.key())
             if self._draft.confidence is None:
                 self._ask()
                 return
@@ -269,12 +272,6 @@ class LabellingLoop:
             self._answer([None] * len(self._units), skip_reason=reason)
         else:
             self._ask()
-
-    def _ask_confidence(self) -> None:
-        names = {name[0]: name for name in _CONFIDENCES}
-        keys = "  ".join(f"{key.upper()} {name}" for key, name in names.items())
-        click.echo(f"  How confident are you?  {keys}. Any other key goes back.")
-        self._draft.confidence = names.get(self._keyboard.key())
 
     def _ask_what_fired(self, rating: float) -> None:
         request = dimension_of(self._unit.question.id).asked_of_no

@@ -42,11 +42,31 @@ async def plan_after_batches(
 ) -> JudgingPlan:
     """Return the judge's plan, with the replies of batches that have ended.
 
-    A judge may have been asked by batch before, and its batches are paid.
+    A judge may have been asked by batch before, and its batches are paid. A batch that the vendor
+    does not know stops the judge, after the others were collected.
     """
-    if open_batches := await asyncio.to_thread(ledger.open_batches, client.model.id):
-        async with _stopping(client):
-            await _collect_ended(open_batches, client, ledger)
+    open_batches = await asyncio.to_thread(ledger.open_batches, client.model.id)
+    failures = []
+    async with _stopping(client):
+        for batch in open_batches:
+            try:
+                known = batch if batch.batch_id else await _batch_at_vendor(batch, client, ledger)
+                if known is not None:
+                    await _collect(known, client, ledger)
+            except RequestFailed as failure:
+                if failure.http_status != _UNKNOWN or batch.batch_id is None:
+                    raise
+                # It may be paid already.
+                message = (
+                    f"{batch.batch_id}: the vendor does not know this batch of "
+                    f"{counted(len(batch.subjects), 'request')} or its results. Use the key and "
+                    f"base_url that submitted it. {_if_lost(batch.batch_id)}"
+                )
+                failures.append(RequestFailed(message, remedy="stop"))
+            except BatchUndecided:
+                logger.info("%s: another batch has to end before one is looked for", batch.judge_id)
+        if failures:
+            raise failures[0]
     plan = JudgingPlan(client, template)
     await plan.look_up(units)
     return plan
@@ -121,36 +141,6 @@ def in_batches(requests: Sequence[ModelRequest]) -> list[list[ModelRequest]]:
         batches[-1].append(request)
         n_bytes += request.n_bytes
     return batches
-
-
-async def _collect_ended(
-    open_batches: Sequence[Batch], client: ModelClient[Judge], ledger: Ledger
-) -> None:
-    """Record the outcomes of batches that have ended.
-
-    Raises:
-        RequestFailed: If a batch cannot be collected, after the others were.
-    """
-    failures = []
-    for batch in open_batches:
-        try:
-            known = batch if batch.batch_id else await _batch_at_vendor(batch, client, ledger)
-            if known is not None:
-                await _collect(known, client, ledger)
-        except RequestFailed as failure:
-            if failure.http_status != _UNKNOWN or batch.batch_id is None:
-                raise
-            # It may be paid already.
-            message = (
-                f"{batch.batch_id}: the vendor does not know this batch of "
-                f"{counted(len(batch.subjects), 'request')} or its results. Use the key and "
-                f"base_url that submitted it. {_if_lost(batch.batch_id)}"
-            )
-            failures.append(RequestFailed(message, remedy="stop"))
-        except BatchUndecided:
-            logger.info("%s: another batch has to end before one is looked for", batch.judge_id)
-    if failures:
-        raise failures[0]
 
 
 def _if_lost(batch_id: str) -> str:

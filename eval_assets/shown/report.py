@@ -84,10 +84,16 @@ def screen_sections(screen: Screen) -> Iterator[Section]:
             "Rows: what a person said. Columns: what the judge said, rounded to the scale. "
             "Numbers: % of the row; framed cells: the same."
         )
+        shares = sorted(
+            sum(n for human, judge, n in of.pairs if human == judge) / sum(n for *_, n in of.pairs)
+            for of in compared
+        )
+        lowest, highest = percent_text(shares[0]), percent_text(shares[-1])
+        share = lowest if lowest == highest else f"{lowest} to {highest}"
         yield Section(
             "heat",
             "Judge against people",
-            _heat_finding(compared),
+            f"the same score as a person {share} of the time",
             (Heats(tuple(map(_heat_map, compared)), note),),
             is_open=len(compared) <= _MOST_OPEN,
         )
@@ -199,17 +205,6 @@ def _agreement(labels: Sequence[LabelAgreement]) -> Section:
 def _alpha(labels: LabelAgreement) -> str:
     value = figure_text(labels.alpha.value, limits=[labels.minimums["alpha"]])
     return f"{value} ({labels.question.id})"
-
-
-def _heat_finding(comparisons: Sequence[JudgeComparison]) -> str:
-    """Return how often a judge gives a person's score, of several the range."""
-    shares = sorted(
-        (sum(n for human, judge, n in of.pairs if human == judge) / sum(n for *_, n in of.pairs))
-        for of in comparisons
-    )
-    lowest, highest = percent_text(shares[0]), percent_text(shares[-1])
-    share = lowest if lowest == highest else f"{lowest} to {highest}"
-    return f"the same score as a person {share} of the time"
 
 
 def _heat_map(comparison: JudgeComparison) -> Table:

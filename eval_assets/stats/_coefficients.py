@@ -275,8 +275,7 @@ class GwetAC(PatternCoefficient):
             return expected
 
         def coefficient(weights: Floats) -> Floats:
-            values: Floats = 1 - defined_ratio(1 - observed(weights), 1 - by_chance(weights))
-            return values
+            return 1 - defined_ratio(1 - observed(weights), 1 - by_chance(weights))
 
         expected = float(by_chance(patterns.units.observed())[0])
         return _measure(patterns, coefficient, MeanShare(lowest=1 - 1 / (1 - expected)))

@@ -45,7 +45,9 @@ def sums_within(patterns: RatingPatterns, positions: Floats, distance: Distance)
             gaps = np.diff(positions[patterns.code], append=0.0)
             gaps[patterns.starts[1:] - 1] = 0.0
             gaps[-1:] = 0.0
-            below = _counted_in_unit(patterns)
+            totals = np.cumsum(patterns.count)
+            before = totals[patterns.starts] - patterns.count[patterns.starts]
+            below = (totals - before[patterns.pattern]).astype(np.float64)
             above = n_ratings[patterns.pattern] - below
             return patterns.sum_by_pattern(below * above * gaps)
         case "squared":
@@ -111,13 +113,6 @@ def near_pairs(patterns: RatingPatterns, *, within: float) -> Floats:
     totals = np.cumsum(count)
     n_later = totals[end - 1] - totals
     return patterns.sum_by_pattern(count * (count - 1) / 2 + count * n_later)
-
-
-def _counted_in_unit(patterns: RatingPatterns) -> Floats:
-    """Return the ratings of the unit up to and including each entry."""
-    totals = np.cumsum(patterns.count)
-    before = totals[patterns.starts] - patterns.count[patterns.starts]
-    return (totals - before[patterns.pattern]).astype(np.float64)
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:

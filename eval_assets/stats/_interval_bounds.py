@@ -259,8 +259,7 @@ def kurtosis(marginals: Floats, positions: Floats) -> float:
 
 
 def _shares(marginals: Floats) -> Floats:
-    shares: Floats = marginals / max(float(marginals.sum()), TIE)
-    return shares
+    return marginals / max(float(marginals.sum()), TIE)
 
 
 def _accepted(value: float, largest: Floats) -> tuple[float, float]:

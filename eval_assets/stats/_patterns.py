@@ -209,8 +209,7 @@ def _by_unit(unit: Indices, ratings: Floats, *, n_units: int) -> tuple[Indices, 
 
 def _codes(ratings: Floats, values: Floats) -> Integers:
     """Return the place of each rating among the distinct values; float noise lies above them."""
-    codes: Integers = np.searchsorted(values, ratings, side="right") - 1
-    return codes
+    return np.searchsorted(values, ratings, side="right") - 1
 
 
 def _whole_number_keys(matrix: Floats, *, low: float, n_values: int, base: int) -> Integers | None:

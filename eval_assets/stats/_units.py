@@ -103,8 +103,7 @@ class Units:
         if self.group is None:
             return np.repeat(values, self.n_units)
         n_units = np.bincount(self.group, self.count)
-        means: Floats = np.bincount(self.group, self.count * values[self.kind]) / n_units
-        return means
+        return np.bincount(self.group, self.count * values[self.kind]) / n_units
 
     def observed(self) -> Floats:
         """Return the units as they are, as one set of weights of shape (1, n_kinds)."""
@@ -240,13 +239,11 @@ class Deletions:
     def products(self, estimates: Floats) -> Floats:
         """Return the products of deviations, summed over deletions; NaN if one is undefined."""
         deviations = self.values - estimates[:, np.newaxis]
-        products: Floats = (deviations * self.multiplicity) @ deviations.T
-        return products
+        return (deviations * self.multiplicity) @ deviations.T
 
     def fourth_powers(self, estimates: Floats) -> Floats:
         """Return the fourth powers of deviations, summed over deletions; NaN if undefined."""
-        powers: Floats = (self.values - estimates[:, np.newaxis]) ** 4 @ self.multiplicity
-        return powers
+        return (self.values - estimates[:, np.newaxis]) ** 4 @ self.multiplicity
 
 
 def blocks(group: Indices, *, most: int) -> Indices:

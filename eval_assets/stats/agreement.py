@@ -264,8 +264,7 @@ def _alphas(values: Floats, unit: Integers, of_unit: Integers, *, n_clusters: in
     expected = total * squares - sums**2
     has_two = np.bincount(of_unit[is_pairable], minlength=n_clusters) > 1
     observed = sums_by_code(of_unit, disagreement, n_codes=n_clusters)
-    alphas: Floats = 1 - (total - 1) * defined_ratio(observed, np.where(has_two, expected, 0.0))
-    return alphas
+    return 1 - (total - 1) * defined_ratio(observed, np.where(has_two, expected, 0.0))
 
 
 def _sums(values: Floats, codes: Integers, *, n_codes: int) -> tuple[Floats, Floats, Floats]:

@@ -1,7 +1,7 @@
 """Correlation, difference and bias of two columns of scores, and tests of their differences."""
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -183,7 +183,10 @@ def wilcoxon_of_differences(differences: Floats, *, noise: float = 1e-12) -> flo
     differences = differences[np.abs(differences) > noise]
     if not differences.size:
         return math.nan
-    doubled_ranks = np.rint(2 * _mid_ranks(_without_noise(np.abs(differences), noise)))
+    sizes = _without_noise(np.abs(differences), noise)
+    _, index, counts = np.unique(sizes, return_inverse=True, return_counts=True)
+    # Ranks from 1, of ties the mean, doubled: whole numbers.
+    doubled_ranks = (2.0 * np.cumsum(counts) - (counts - 1))[index]
     rank_sum = float(doubled_ranks[differences > 0].sum())
     middle = float(doubled_ranks.sum()) / 2
     if len(differences) <= MAX_EXACT_PAIRS:
@@ -198,13 +201,6 @@ def _correlation(kind: CorrelationKind, a: Column, b: Column) -> float:
     first, second = paired_values(a, b)
     each_once = np.ones((1, len(first)))
     return float(PairedScores.of(first, second).estimator(kind)(each_once)[0])
-
-
-def _mid_ranks(values: Floats) -> Floats:
-    """Return ranks from 1, ties sharing their mean rank."""
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[index]
-    return ranks
 
 
 def _without_noise(sizes: Floats, noise: float) -> Floats:
@@ -288,8 +284,11 @@ def mean_shift(differences: npt.ArrayLike, *, significance: float, span: float) 
         return MeanShift(np.nan, np.nan, np.nan, np.nan, 0)
     steps = np.rint(values / span * GRID).astype(np.int64)
     tail = significance / 2
-    low = _first(-GRID, GRID, lambda shift: _upper_tail(steps - shift) > tail)
-    high = _first(-GRID, GRID, lambda shift: _upper_tail(-steps - shift) > tail)
+    shifts = range(-GRID, GRID)
+    low, high = (
+        bisect_left(shifts, x=True, key=lambda shift: _upper_tail(of - shift) > tail) - GRID
+        for of in (steps, -steps)
+    )
     p_value = min(1.0, 2 * min(_upper_tail(steps), _upper_tail(-steps)))
     return MeanShift(
         float(values.mean()), low * span / GRID, -high * span / GRID, p_value, len(values)
@@ -318,14 +317,6 @@ def least_p_value(n_pairs: int) -> float:
     if n_pairs < 0:
         raise ValueError(f"n_pairs must be at least 0, got {n_pairs}")
     return min(1.0, 2.0 ** (1 - n_pairs))
-
-
-def _first(start: int, end: int, holds: Callable[[int], bool]) -> int:
-    """Return the first number from which on a condition holds."""
-    while start < end:
-        middle = (start + end) // 2
-        start, end = (start, middle) if holds(middle) else (middle + 1, end)
-    return start
 
 
 def _upper_tail(steps: Integers) -> float:

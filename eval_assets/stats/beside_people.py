@@ -267,5 +267,4 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of all tests
 
 def _share(part: npt.ArrayLike, total: npt.ArrayLike) -> Floats:
     whole = np.asarray(total, dtype=np.float64)
-    shares: Floats = np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
-    return shares
+    return np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)

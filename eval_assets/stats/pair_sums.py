@@ -223,8 +223,7 @@ def rater_pair_sums(
 def by_group(sums: Floats, index: Indices, n_groups: int) -> Floats:
     """Return sums of units added up within each group."""
     added = [np.bincount(index, column, n_groups) for column in sums.T]
-    columns: Floats = np.column_stack(added).astype(np.float64)
-    return columns
+    return np.column_stack(added).astype(np.float64)
 
 
 def figure(sums: Floats) -> float:

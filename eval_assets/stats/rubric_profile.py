@@ -317,8 +317,7 @@ def _by_chance(sums: Floats) -> Floats:
     n_ratings, squares = sums[..., _RATINGS], sums[..., _SQUARES]
     spread = n_ratings * squares - sums[..., _VALUES] ** 2
     spread = np.where(spread > NO_VARIATION * n_ratings * squares, spread, 0.0)
-    by_chance: Floats = spread / np.maximum(n_ratings - 1, 1)
-    return by_chance
+    return spread / np.maximum(n_ratings - 1, 1)
 
 
 def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> BeyondChance:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from duckdb import DuckDBPyConnection as Connection
 
 from eval_assets.figures import RaterKind
+from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.store.connection import n_openings
 from eval_assets.store.long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
 from eval_assets.store.schema import content_fingerprint, count_rows
@@ -77,18 +78,7 @@ _DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
     },
 }
 _DECIDING_OF_ALL = {
-    "responses": (
-        *(
-            "response_id",
-            "prompt_text",
-            "response_text",
-            "model_name",
-            "group_id",
-            "indicator_id",
-            "convo_id",
-        ),
-        *("turn_index", "seed", "difficulty", "attributes"),
-    ),
+    "responses": tuple(name for name in RESPONSE_COLUMNS if name not in ("role", "timestamp")),
     "rubric_questions": ("question_id", "scale_min", "scale_max", "scale_values", "level"),
 }
 _LIMIT_COLUMNS = ("question_id", "column_name", "value")

@@ -107,7 +107,13 @@ def evaluate_if_due(  # noqa: PLR0913 - what is read, and when
     if not is_new:
         return [*evaluation.rows, *unread], False
     if evaluation not in usage.evaluations:
-        plans = _plans(live, candidates, usage, background)
+        plans = plan_evaluation(
+            live,
+            candidates,
+            usage,
+            margin=background.margin,
+            people_agree=background.people_agree,
+        )
         logger.info("%s", plan_sentence(plans))
         if reason := why_not_evaluated(plans, policy):
             rows = unevaluated_rows(
@@ -428,17 +434,8 @@ def next_plans(
     live, candidates = unspent_units(units, usage), candidates_for(units, usage, judges)
     candidates, _ = without_repeated_ratings(live, candidates)
     candidates = with_tested_parts(live, candidates, usage, background)
-    return _plans(live, candidates, usage, background)
-
-
-def _plans(
-    units: RatedUnits,
-    candidates: Sequence[Candidate],
-    usage: QuestionTest,
-    background: Background,
-) -> list[Plan]:
     return plan_evaluation(
-        units,
+        live,
         candidates,
         usage,
         margin=background.margin,
