@@ -147,33 +147,23 @@ def _versions(
     carried = labels["guideline_hash"]
     versions = np.array(carried.map(number).fillna(0), dtype=np.int64)
     is_bare = carried.isna().to_numpy()
-    if not is_bare.any():
-        return versions
     versions[is_bare] = current
-    if len(wordings) > 1:
-        bare = labels[is_bare]
-        versions[is_bare] = _remembered(bare, wordings, current)
-    return versions
-
-
-def _remembered(
-    labels: pd.DataFrame, wordings: Sequence[RubricWording], current: int
-) -> NDArray[np.int64]:
-    number = {wording.fingerprint: wording.version for wording in wordings}
+    if not is_bare.any() or len(wordings) == 1:
+        return versions
     version_of_label: dict[tuple[str, str, int], int] = {}
     for wording in sorted(wordings, key=lambda wording: wording.first_seen_at):
         for fingerprint, known_labels in _unpacked(wording.labels_before).items():
             for response, rater, round_ in known_labels:
                 version_of_label.setdefault((response, rater, round_), number.get(fingerprint, 0))
     starts = sorted((pd.Timestamp(wording.first_seen_at), wording.version) for wording in wordings)
-    times = pd.to_datetime(labels["labelled_at"], utc=True, errors="coerce", format="ISO8601")
-    versions = []
-    keys = labels[["response_id", "rater_id", "round"]].itertuples(index=False, name=None)
-    for key, time in zip(keys, times, strict=True):
+    bare = labels[is_bare]
+    times = pd.to_datetime(bare["labelled_at"], utc=True, errors="coerce", format="ISO8601")
+    keys = bare[["response_id", "rater_id", "round"]].itertuples(index=False, name=None)
+    for index, key, time in zip(np.flatnonzero(is_bare), keys, times, strict=True):
         in_use = [version for start, version in starts if start <= time]
         at_that_time = in_use[-1] if in_use else starts[0][1]
-        versions.append(version_of_label.get(key, current if pd.isna(time) else at_that_time))
-    return np.array(versions, dtype=np.int64)
+        versions[index] = version_of_label.get(key, current if pd.isna(time) else at_that_time)
+    return versions
 
 
 def _counted(

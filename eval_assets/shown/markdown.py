@@ -5,7 +5,6 @@ import re
 from eval_assets.shown.blocks import (
     Block,
     Definitions,
-    Section,
     SplitItems,
     Table,
     Texts,
@@ -45,7 +44,10 @@ def report_markdown(report: Report, *, with_texts: bool = True) -> str:
     if screen.disagreements.items and with_texts:
         parts += ["## Widest disagreements", *_block(screen.disagreements)]
     for section in report.sections:
-        parts += section_markdown(section)
+        finding = f": {section.finding}" if section.finding else ""
+        parts.append(f"## {escape_markdown(section.title + finding)}")
+        for block in section.blocks:
+            parts += _block(block)
     notes = [*screen.read[1:]]
     notes += [f"Made {report.made_at:%Y-%m-%d %H:%M %Z} by Eval Assets"] if report.made_at else []
     return "\n\n".join([*parts, escape_markdown(" · ".join(notes))]) + "\n"
@@ -64,15 +66,6 @@ def _answers(screen: Screen) -> list[str]:
         for of in screen.judges
     ]
     return answers
-
-
-def section_markdown(section: Section) -> list[str]:
-    """Return the parts of a section."""
-    finding = f": {section.finding}" if section.finding else ""
-    parts = [f"## {escape_markdown(section.title + finding)}"]
-    for block in section.blocks:
-        parts += _block(block)
-    return parts
 
 
 def _block(block: Block) -> list[str]:

@@ -297,8 +297,8 @@ def _test_sentence(tested: HeldOutTest, words: Words) -> str:
         case Verdict.PASS if tested.share is not None:
             part = f"gives the same score as {tested.doubt_source}"
             if tested.doubt_threshold:
-                points = counted_points(tested.doubt_threshold)
-                part = f"is within {points} of {tested.doubt_source}"
+                points = "point" if tested.doubt_threshold == 1 else "points"
+                part = f"is within {tested.doubt_threshold:g} {points} of {tested.doubt_source}"
             return (
                 f"Yes where it {part} "
                 f"({percent_text(tested.share)} of {words.items}); people rate the rest.{version}"
@@ -316,11 +316,6 @@ def _test_sentence(tested: HeldOutTest, words: Words) -> str:
     return (
         f"In the held-out test {figures}, they with each other {figure_text(people)}: not proven."
     )
-
-
-def counted_points(points: float) -> str:
-    """Return a distance on a scale."""
-    return f"{points:g} point{'' if points == 1 else 's'}"
 
 
 def _plan_sentence(comparison: JudgeComparison) -> str:

@@ -320,8 +320,7 @@ def rogan_gladen(
         >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
         (0.571, 0.396, 0.743)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence:g}")
+    require_confidence(confidence)
     label, predicted, further = _binary(labels), _binary(predictions), _binary(unlabelled)
     if label.shape != predicted.shape:
         raise ValueError(
