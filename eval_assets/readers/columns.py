@@ -41,10 +41,6 @@ _NEARLY_ALL = 0.9
 _LONG_TEXT = 60
 """Letters of a value, on average, from which on it is a text."""
 
-_FEWEST_TEXTS = 12
-_MOST_CLASSES = 9
-"""Words of a scale without a known order."""
-
 _MOST_WORDS = 40
 _LONGEST_WORD = 40
 _OF_WORDS = (Role.ITEM, Role.SYSTEM, Role.TURN, Role.MEASURE, Role.GROUP)
@@ -56,7 +52,6 @@ _TIME = re.compile(
     r"|\d{1,2}-(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"  # 4/5, as Excel takes it
 )
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://.*")
-_UNIX_TIME = 1e8
 _HASH = re.compile(r"[0-9A-Fa-f-]+")
 
 
@@ -175,14 +170,14 @@ class CodedColumn:
         is_number = ~np.isnan(self.numbers)
         if self.counts[is_number].sum() > _NEARLY_ALL * self.counts[self.is_rating].sum():
             numbers = np.abs(self.numbers[is_number])
-            is_time = may_be(self.name, Role.TIME) and numbers.max() > _UNIX_TIME
+            is_time = may_be(self.name, Role.TIME) and numbers.max() > 1e8  # in Unix seconds
             return Kind.TIME if is_time else Kind.NUMBER
         if _share(_ADDRESS, sample) > _NEARLY_ALL:
             return Kind.ADDRESS
         is_hash = _share(_HASH, sample) == 1
         is_long = not is_hash and np.mean([len(value) for value in sample]) > _LONG_TEXT
         has_words = np.mean([value.count(" ") >= 3 for value in sample]) > 0.5
-        return Kind.TEXT if is_long or (has_words and len(values) > _FEWEST_TEXTS) else Kind.WORD
+        return Kind.TEXT if is_long or (has_words and len(values) > 12) else Kind.WORD
 
     @cached_property
     def n_distinct(self) -> int:
@@ -256,7 +251,7 @@ class CodedColumn:
         if names and names <= self.values_of_scale:
             return True
         return self.order is not None or (
-            self.n_distinct <= _MOST_CLASSES
+            self.n_distinct <= 9  # words of a scale without a known order
             and self.n_cells >= 2 * self.n_distinct
             and max(map(len, words)) <= _LONGEST_WORD
             and not all(map(names_model, words))

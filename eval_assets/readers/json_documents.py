@@ -11,8 +11,6 @@ from eval_assets.readers.nested_records import ALIKE, LINE, Row, similarity, tab
 from eval_assets.readers.summary_rows import without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 
-_FEWEST_RECORDS = 3
-
 
 def tables_of_document(document: object, *, file: str) -> list[CodedTable]:
     """Return the tables of a document in JSON: one for each level of its records."""
@@ -117,7 +115,7 @@ def _hold_records(values: Sequence[object]) -> bool:
     parts = [value for value in values if isinstance(value, dict)]
     records = [record for part in parts for record in part.values() if isinstance(record, dict)]
     n_keys = sum(map(len, parts))
-    if not (len(parts) == len(values) and len(records) == n_keys >= _FEWEST_RECORDS):
+    if not (len(parts) == len(values) and len(records) == n_keys > 2):
         return False
     are_apart = len({key for part in parts for key in part}) == n_keys and min(map(len, parts)) > 1
     return are_apart and all(similarity({*records[0]}, {*of}) > ALIKE for of in records)

@@ -18,9 +18,9 @@ from eval_assets.readers.nested_records import LINE, Path, Row, tables_of_rows
 from eval_assets.readers.ticked_columns import with_choices
 from eval_assets.readers.values import number_in
 
-_WIDEST_LIST = 10
-_OF_NUMBERS, _FEWEST_OF_NUMBERS = "/\n -", 3
-"""Separators of ratings alone, and of how many at least."""
+_OF_NUMBERS = "/\n -"
+"""Separators of ratings alone."""
+
 _LIST_OF_NUMPY = re.compile(r"\[\s*([-\d.\s]+)\]")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
@@ -175,7 +175,7 @@ def _split_alike(table: CodedTable) -> dict[str, list[list[str]]]:
             if separator == "," and (is_decimal or column.kind is Kind.TEXT):
                 continue
             if separator in _OF_NUMBERS:  # 3/5 is no list, nor is a date
-                if min(map(len, parts)) < _FEWEST_OF_NUMBERS or not _are_ratings(parts):
+                if min(map(len, parts)) < 3 or not _are_ratings(parts):
                     continue
             elif column.kind is Kind.TIME:
                 continue
@@ -204,4 +204,4 @@ def _names_ratings(header: str) -> bool:
 def _are_ratings(lists: Sequence[Sequence[str]]) -> bool:
     """Return whether all parts of texts are numbers of one short scale."""
     numbers = [number_in(part) for parts in lists for part in parts if part]
-    return not np.isnan(numbers).any() and max(numbers) - min(numbers) <= _WIDEST_LIST
+    return not np.isnan(numbers).any() and max(numbers) - min(numbers) <= 10

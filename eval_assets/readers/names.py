@@ -137,8 +137,6 @@ _NOT_A_NAME = (
     *(Role.ITEM, Role.RATING, Role.SYSTEM, Role.MEASURE, Role.SUMMARY, Role.TIME, Role.TEXT),
     *(Role.QUESTION, Role.FLAG, Role.RUN, Role.ROUND),
 )
-_LONGEST_NAME = 40
-_MOST_NAMES = 3
 
 
 def may_be(header: str, *roles: Role) -> bool:
@@ -380,8 +378,8 @@ def _looks_like_a_name(name: str) -> bool:
     parts = re.split(r"[ _]+", name)
     letters = r"[^\W\d_][^\W\d_'.\u2019-]*|[^\W\d_]+['\u2019-][^\W\d_'.\u2019-]+|[^\W\d_]\."
     return (
-        len(parts) <= _MOST_NAMES
-        and len(name) < _LONGEST_NAME
+        len(parts) <= 3
+        and len(name) < 40
         and all(re.fullmatch(letters, part) for part in parts)
         and not re.search(r"[a-z][A-Z]", name)
         and not may_be(name, *_NOT_A_NAME)
@@ -487,9 +485,6 @@ def names_runs(values: Sequence[str]) -> bool:
 
 _SEPARATORS = ("\n", ":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")
 _BRACKETED = re.compile(r"(.+?)\s*[\[(\uff08](.+)[\])\uff09]")
-_FEWEST_CROSSED = 4
-_LARGEST_GAP = 0.7
-"""Share of the cells of a grid of headers that are there at least."""
 
 
 def _splits(headers: Sequence[str], places: Sequence[int] = (1, -1)) -> list[list[tuple[str, str]]]:
@@ -587,7 +582,7 @@ def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
 
     A few cells of the grid may be missing if one part names people.
     """
-    if len(headers) < _FEWEST_CROSSED:
+    if len(headers) < 4:
         return []
     ways = [
         (pairs, {a for a, _ in pairs}, {b for _, b in pairs})
@@ -604,7 +599,7 @@ def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
     if full:
         return max(full, key=share_named)[0]
     for pairs, first, second in ways:
-        if len(headers) >= _LARGEST_GAP * len(first) * len(second) and any(
+        if len(headers) >= 0.7 * len(first) * len(second) and any(
             share_of_people(names) - share_of_criteria(names) > 0.6 for names in (first, second)
         ):
             return pairs

@@ -35,9 +35,6 @@ _RUNS: Path = (" runs",)
 
 _POSITION, _KEY, _EACH = "#", " key", "*"
 _DEEPEST = 8
-_MANY_TIMES = 4
-"""Names of all objects of a field to those of the largest, from which on each has its own."""
-
 ALIKE = 0.5
 """Share of common fields from which on objects are of one form."""
 
@@ -167,7 +164,7 @@ def _without_objects(rows: list[Row]) -> list[Row]:
         varied = {
             path
             for path, n in largest.items()
-            if n > 1 and len(children[path[:-1]][path[-1]]) > _MANY_TIMES * n
+            if n > 1 and len(children[path[:-1]][path[-1]]) > 4 * n  # each has names of its own
         }
         rows = [_opened(row, alike, varied) for row in rows]
     return rows

@@ -447,9 +447,7 @@ def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> ExceptionGro
         reading = refusals[0]
         message, remedy = reading.refusal or ("it holds no ratings", "Name their column")
         return refused(reading.table.file, message, remedy)
-    table = max(source.tables, key=len, default=None)
-    if table is None:
-        return refused(source.files[0], "it holds no table", "Name another file")
+    table = max(source.tables, key=len)
     raise_all([problem for of in source.tables for problem in of.bad_rows], source=table.file)
     if not len(table):
         return refused(table.file, "it has a header and no rows", "Add the ratings")

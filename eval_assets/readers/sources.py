@@ -36,15 +36,8 @@ _NO_TABLE = re.compile(
 _MOST_NAMES = 1000
 """Names of raters in whose ends rounds are looked for."""
 
-_ALIKE = 0.8
-"""Share of common columns from which on tables are parts of one."""
-
 _FULL = 0.67
 """Share of filled cells up to which blanks of a column of names are merged cells."""
-
-_FEWEST_MERGED = 3
-_MOST_MERGED_IDS = 12
-"""Rows of a small sheet, of which an id of each row says little."""
 
 
 def files_in(paths: Sequence[Path]) -> list[Path]:
@@ -170,7 +163,7 @@ def _filled_down(table: CodedTable) -> CodedTable:
         is_merged = (
             len(table) > 0
             and column.has_cell[0]
-            and n_blank >= max(_FEWEST_MERGED, (1 - _FULL) * len(table))
+            and n_blank >= max(3, (1 - _FULL) * len(table))
             and may_be(column.name, Role.ITEM, Role.RATER, Role.SYSTEM)
             and not may_be(column.name, Role.TEXT)
             and (column.kind is not Kind.NUMBER or _is_above_blanks(column))
@@ -191,7 +184,7 @@ def _names_the_rest(column: CodedColumn, blank: CodedColumn) -> bool:
     if may_be(blank.name, Role.RATER):
         return column.kind is Kind.WORD and bool((column.has_cell != blank.has_cell).all())
     is_id = names_id(column.name) and may_be(column.name, Role.ITEM)
-    are_many = len(column.values) == len(column) > _MOST_MERGED_IDS
+    are_many = len(column.values) == len(column) > 12  # of fewer rows an id says little
     return is_id and are_many and column.kind is not Kind.NUMBER
 
 
@@ -248,7 +241,7 @@ def _is_same_form(table: CodedTable, other: CodedTable) -> bool:
     # A file with raters and one without are of people and a judge.
     if any(may_be(name, Role.RATER) for name in names ^ other_names):
         return False
-    is_alike = len(names & other_names) / max(1, len(names | other_names)) >= _ALIKE
+    is_alike = len(names & other_names) / max(1, len(names | other_names)) >= 0.8
     is_same_place = table.sheet == other.sheet or not table.document
     return is_alike and (is_same_place or table.file != other.file)
 

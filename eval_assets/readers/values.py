@@ -55,15 +55,6 @@ _FEW = 2
 _MOST_CODES = 0.05
 """Largest share of a code for no rating, or of misspelled words, among the ratings."""
 
-_SPANNED = 0.9
-"""Share of a usual scale that fractions span if they are on it, though none may be an end."""
-
-_FEWEST_OF_A_SCALE = 20
-"""Number of ratings from which a rare value far from the others is reported."""
-
-_MOST_ALL_OFFERED = 7
-"""Largest number of words of a scale that raters were probably offered as a whole."""
-
 
 @dataclass(frozen=True)
 class RatingCells:
@@ -299,7 +290,7 @@ def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str
         spelled = [next((w for w in of if w in folded), of[0]) for of in choices]
         if folded <= set(spelled) and set(numbers) <= set(range(len(spelled))):
             places = [place for place, word in enumerate(spelled) if word in folded]
-            if len(spelled) > _MOST_ALL_OFFERED and len(places) > 1:
+            if len(spelled) > 7 and len(places) > 1:  # raters were hardly offered all of them
                 spelled = spelled[places[0] : places[-1] + 1]
             return tuple(marked.get(word, word) for word in spelled)
     return None
@@ -357,7 +348,7 @@ def missing_code(cells: RatingCells) -> float:
     is_number = ~np.isnan(cells.values)
     values, index = np.unique(cells.values[is_number], return_inverse=True)
     counts = np.bincount(index, n_cells[is_number])
-    if len(values) <= _FEW or counts.sum() < _FEWEST_OF_A_SCALE:
+    if len(values) <= _FEW or counts.sum() < 20:
         return math.nan
     is_rare = counts <= _MOST_CODES * counts.sum()
     if is_rare[0] and values[0] < 0 <= values[1]:
@@ -402,9 +393,9 @@ def scale_from_one(scale: Scale) -> Scale | None:
 def _between(low: float, high: float, values: set[float]) -> Scale:
     if all(value.is_integer() for value in values):
         return Scale.from_steps(low=low, high=high)
-    # Hardly any of all numbers between two ends is an end.
+    # Hardly any of all numbers between two ends is an end, but they span most of the scale.
     around = _usual_around(low, high)
-    if around is not None and high - low >= _SPANNED * (around[1] - around[0]):
+    if around is not None and high - low >= 0.9 * (around[1] - around[0]):
         low, high = around
     return Scale(low=low, high=high)
 

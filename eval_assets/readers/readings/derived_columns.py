@@ -13,14 +13,6 @@ from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.table_reading import EMPTY, METRIC, MODELS, Choices, row_numbers
 from eval_assets.readers.values import order_of
 
-_FEWEST_TO_REPEAT = 20
-"""Rows from which on equal columns repeat each other, and are not two raters who agree."""
-
-_FEWEST_VOTED = 10
-_MOST_VOTED = 8
-"""Columns of counts of votes, which stand side by side."""
-
-_HIGHEST_RATING = 10
 _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 _VOTES = Reason(
@@ -45,9 +37,6 @@ FEWEST_NUMBERS = 20
 
 _ROUNDED = 0.01
 """Share of the range of numbers that rounding takes from a sum."""
-
-_FEWEST_CLASSES = 5
-"""Classes from which on it is no chance that their numbers follow the alphabet."""
 
 
 def usable_columns(
@@ -108,14 +97,15 @@ def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, Reason]:
         and column.n_distinct > 1
         and not choices.takes(column)
     ]
-    for width in range(_MOST_VOTED, 1, -1) if len(table) >= _FEWEST_VOTED else ():
+    # Counts of up to eight classes stand side by side.
+    for width in range(8, 1, -1) if len(table) >= 10 else ():
         for start in range(len(whole) - width + 1):
             columns = whole[start : start + width]
             total = np.sum([row_numbers(column) for column in columns], axis=0)
             # Two raters of opposite opinions have one total, too, and are not called good and bad.
             are_classes = order_of({plain(of.name).replace("_", " ") for of in columns}) is not None
             are_counts = are_classes or all(np.nanmin(of.numbers) == 0 for of in columns)
-            least = 2 if are_counts else 2 * _HIGHEST_RATING
+            least = 2 if are_counts else 20  # of two ratings up to ten
             is_same = not np.isnan(total).any() and np.mean(total == np.median(total)) > 0.95
             if is_same and total.max() > least:
                 return dict.fromkeys((column.name for column in columns), _VOTES)
@@ -148,7 +138,8 @@ def _is_repeated(table: CodedTable, column: CodedColumn, other: CodedColumn) -> 
         if not column.level and distinct_parts([column.name, other.name]):
             return False  # two raters of one question, who agree
     same_end = owner_and_field(column.name)[1] == owner_and_field(other.name)[1]
-    return len(table) >= _FEWEST_TO_REPEAT or same_end or is_same_verdict
+    # In fewer rows two raters may agree throughout.
+    return len(table) >= 20 or same_end or is_same_verdict
 
 
 def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:
@@ -201,7 +192,7 @@ def stand_for_each_other(column: CodedColumn, word: CodedColumn) -> bool:
 
 def count_the_alphabet(column: CodedColumn, word: CodedColumn) -> bool:
     """Return whether numbers follow words of no known order from A to Z."""
-    if word.order is not None or word.n_distinct < _FEWEST_CLASSES:
+    if word.order is not None or word.n_distinct < 5:  # of which the order may be chance
         return False
     order = np.argsort([value.casefold() for value in word.values], kind="stable")
     numbers = [row_numbers(column)[word.codes == code].max() for code in order]

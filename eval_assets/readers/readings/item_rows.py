@@ -56,18 +56,10 @@ from eval_assets.readers.readings.table_reading import (
     question_among,
 )
 
-_MOST_ITEM_COLUMNS = 8
-_NEARLY_UNIQUE = 0.995
-
-_ALMOST = 0.9
-"""Share of rows from which on an item's column has second ratings, and no other items."""
-
 _WHO_RATES = re.compile(r"annotat|rat(er|ed)|review|label|coder|evaluat|assess|grade|scored")
 _PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
-_FEWEST_CORRECTED = 8
 _OF_SIDE = re.compile(r"(score|rating|grade|point|quality)s?_?[12ab]$")
 _BETTER = re.compile(r"(^|_)(winner|preferred|preference|better)(_|$)")
-_N_SIDES = 2
 _PARTS = (Role.ITEM, Role.TURN, Role.RUN)
 _NOT_ITS_NAME = Reason("its name is not one of a rater", is_attribute=False)
 
@@ -151,7 +143,7 @@ class _ItemRows:
         for person, judge in product(people if len(people) == 1 else (), judges):
             rows = person.has_cell & judge.has_cell
             values, scores = person.texts()[rows], judge.texts()[rows]
-            is_partial = _FEWEST_CORRECTED <= rows.sum() < judge.n_cells
+            is_partial = 8 <= rows.sum() < judge.n_cells
             if is_partial and not (self.owners.is_chosen(person) or (values == scores).any()):
                 option = option_text(self.table, "rater", person.name)
                 message = f"{person.name} differs from {judge.name} in each row that has both"
@@ -386,7 +378,7 @@ class _ItemRows:
 
     def _winner_beside(self, rated: Sequence[CodedColumn]) -> str | None:
         """Return the column that says which of two responses, with a score each, is better."""
-        if len(rated) != _N_SIDES or any(not _OF_SIDE.match(plain(c.name)) for c in rated):
+        if len(rated) != 2 or any(not _OF_SIDE.match(plain(c.name)) for c in rated):
             return None
         names = [of.name for of in self.table.columns if of not in rated and of.n_cells]
         return next((name for name in names if _BETTER.search(plain(name))), None)
@@ -615,19 +607,19 @@ def item_columns(
         ]
     if within is not None:
         return []
-    pool = [c for c in ids if c.kind is not Kind.TEXT or c.may_be(Role.ITEM)][:_MOST_ITEM_COLUMNS]
+    pool = [c for c in ids if c.kind is not Kind.TEXT or c.may_be(Role.ITEM)][:8]
     for depth in (2, 3, 4):
         keys = [
             list(columns)
             for columns in combinations(pool, depth)
-            if n_distinct(combined(columns)) >= n_rows * _NEARLY_UNIQUE
+            if n_distinct(combined(columns)) >= 0.995 * n_rows
         ]
         if keys:
             roles = (Role.ITEM, Role.TURN, Role.SYSTEM)
             return max(keys, key=lambda key: sum(column.may_be(*roles) for column in key))
-    # Few rows are second ones of an item; those of a prompt are other responses.
+    # Up to a tenth of the rows are second ones of an item; those of a prompt are other responses.
     nearly = (c for c in pool if c.may_be(Role.ITEM) and not c.may_be(Role.GROUP))
-    nearly = (c for c in nearly if c.n_cells == n_rows and c.n_distinct >= _ALMOST * n_rows)
+    nearly = (c for c in nearly if c.n_cells == n_rows and c.n_distinct >= 0.9 * n_rows)
     return [*nearly, *full][:1]
 
 

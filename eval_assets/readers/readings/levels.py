@@ -126,7 +126,8 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
         unit = combined(items)
         constant = [share_constant(of.column, unit) for of in people]
         is_run = part is choices.run or part.may_be(Role.RUN) or are_yes_or_no(part.values)
-        is_version = len(part.values) <= _MOST_VERSIONS and n_distinct(unit) >= _FEWEST_OF_VERSIONS
+        # From ten items on it is no chance that people's ratings repeat in a part.
+        is_version = len(part.values) <= 6 and n_distinct(unit) >= 10
         if any(share < 1 for share in constant) or not (is_run or (is_version and constant)):
             continue
         reading.items = items
@@ -143,11 +144,6 @@ def _separate_runs(reading: Reading, choices: Choices) -> None:
                     reading.rated.append(replace(of, column=column, rater=rater))
             reading.not_read[part.name] = Reason("in the names of judges")
         return
-
-
-_MOST_VERSIONS = 6
-_FEWEST_OF_VERSIONS = 10
-"""Items from which on it is no chance that people's ratings repeat in a part."""
 
 
 def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:

@@ -25,8 +25,6 @@ from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Rea
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
 _BRACKETED = re.compile(r".*?\[(.+)\]\s*")
 _FEWEST = 2
-_LONGEST_CODE = 3
-"""Letters of a header up to which it may be the code of a question, and of no rater."""
 
 _SURVEYS = {
     "response_id": ("start_date", "finished", "ipaddress", "user_language"),
@@ -82,7 +80,7 @@ def reading_of_person_rows(
     is_grid = not ids and all(map(_BRACKETED.fullmatch, headers))
     person, by_name = _person(ids, table.columns, choices, is_numbered=is_numbered)
     names_item = any(map(_names_item, ids))
-    kinds = [who(header) for header in headers if len(header) > _LONGEST_CODE]
+    kinds = [who(header) for header in headers if len(header) > 3]  # no codes of questions
     if not by_name and (Who.HUMAN in kinds or Who.JUDGE in kinds):
         return None  # columns of raters
     if not by_name and share_of_people(headers) == 1 and (names_item or not headers[0].isdigit()):

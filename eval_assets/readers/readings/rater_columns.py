@@ -42,7 +42,6 @@ from eval_assets.readers.readings.table_reading import (
 )
 from eval_assets.readers.words import lines_of
 
-_MOST_CANDIDATES = 6
 _FEWEST_EQUAL = 5
 """Equal ratings of an item to expect, without any of which values are ids, or a choice of words."""
 
@@ -85,7 +84,7 @@ def rater_candidates(
     likely = [of for of in likely if of not in shown or shown == named]
     texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
-    return [of for of in likely if of not in authors or authors == named][:_MOST_CANDIDATES]
+    return [of for of in likely if of not in authors or authors == named][:6]
 
 
 def _numbers_of_raters(table: CodedTable, ratings: Sequence[CodedColumn]) -> list[CodedColumn]:

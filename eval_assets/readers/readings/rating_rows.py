@@ -66,16 +66,8 @@ from eval_assets.readers.readings.table_reading import (
     question_among,
 )
 
-_MOST_COPIES = 0.03
-"""Share of ratings that may be second submissions."""
-
 _FEW_ROWS = 12
-_MOST_KEY_COLUMNS = 9
 _MOST_RUNS = 50
-_MOST_SUMMED = 20
-_MOST_STRANGERS = 2
-_FEWEST_ASKED = 3
-"""Columns of ratings from which on a row of each rater is a form that was filled in."""
 
 _QUESTIONS = ("question_id", "question", "criterion", "metric", "dimension", "aspect")
 _REPEATED = 1.3
@@ -398,7 +390,7 @@ class _RatingRows:
         strangers = [of for of in people if not (of in programs or of.istitle())]
         strangers = [of for of in strangers if not (who(of) is Who.HUMAN or is_first_name(of))]
         # A model's name may be any word; of many raters some have names that are not known here.
-        if 0 < len(strangers) <= min(_MOST_STRANGERS, len(people) / 2):
+        if 0 < len(strangers) <= min(2, len(people) / 2):
             option = option_text(self.table, "judge", *strangers)
             reading.notes.append(f"{count_as_people(strangers)}; if a judge, pass {option}")
 
@@ -422,8 +414,9 @@ class _RatingRows:
         return self.n_rated - n_distinct(combined([*columns, self.rater, *rounds])[self.is_rated])
 
     def _is_key(self, columns: Sequence[CodedColumn]) -> bool:
+        # A few ratings may be second submissions.
         few_by_chance = 1 if _FEW_ROWS < self.n_rated < 200 else 0
-        return self._n_copies(columns) <= max(_MOST_COPIES * self.n_rated, few_by_chance)
+        return self._n_copies(columns) <= max(0.03 * self.n_rated, few_by_chance)
 
     def _size(self, column: CodedColumn) -> int:
         """Return the number of values of a column in the rows of ratings."""
@@ -453,7 +446,7 @@ class _RatingRows:
         roles = (Role.ITEM, Role.QUESTION, Role.SYSTEM, Role.TURN)
         pool = sorted(several, key=lambda c: (not c.may_be(*roles), -self._size(c)))
         for depth in (1, 2, 3, 4):
-            parts = several if depth == 1 else pool[:_MOST_KEY_COLUMNS]
+            parts = several if depth == 1 else pool[:9]
             keys = [*filter(None, map(self._key_of, combinations(parts, depth)))]
             best = min(keys, key=lambda key: self._rank(key, depth), default=None)
             if best is not None and depth == 1 and self._counts(best.items[0], self.rater.codes):
@@ -470,7 +463,8 @@ class _RatingRows:
             items = [column for column in several if column.may_be(Role.ITEM)]
             self.has_copies = bool(items)
             return self._item_key([max(items, key=self._size)]) if items else None
-        is_respondent = is_each_once and len(self.candidates) > _FEWEST_ASKED
+        # Of several questions, a row of each rater is a form that was filled in.
+        is_respondent = is_each_once and len(self.candidates) > 3
         return None if item is None or is_respondent else self._item_key([item])
 
     def _item_key(
@@ -498,7 +492,6 @@ class _RatingRows:
             for column in self.columns
             if (column.may_be(Role.QUESTION) or column.kind is Kind.WORD)
             and column.n_distinct <= MOST_QUESTIONS
-            and column is not self.rater
             and not self.choices.takes(column)
             and self._is_key([*base, column])
         )
@@ -685,7 +678,7 @@ class _RatingRows:
     def _without_figures(self, rated: list[CodedColumn]) -> list[CodedColumn]:
         """Return the ratings without sums, means and differences of others beside them."""
         numbers = [c for c in rated if c.kind is Kind.NUMBER]
-        for column in numbers[::-1] if len(numbers) <= _MOST_SUMMED else ():
+        for column in numbers[::-1] if len(numbers) <= 20 else ():
             if summands := summands_of(column, numbers):
                 numbers.remove(column)
                 text = f"computed from {listed_briefly([of.name for of in summands])}"
