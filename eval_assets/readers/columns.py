@@ -288,6 +288,9 @@ class CodedColumn:
         return values[self.codes]
 
 
+Columns = Sequence[CodedColumn]
+
+
 def _is_number(value: str) -> bool:
     return number_in(value) == number_in(value)
 
@@ -353,7 +356,7 @@ def once_in(column: CodedColumn, unit: npt.NDArray[np.integer]) -> CodedColumn:
     return replace(column, codes=np.where(first, column.codes, BLANK))
 
 
-def combined(columns: Sequence[CodedColumn]) -> npt.NDArray[np.int64]:
+def combined(columns: Columns) -> npt.NDArray[np.int64]:
     """Return a number for the combination of values in each row."""
     code = columns[0].codes.astype(np.int64)
     for column in columns[1:]:

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -45,14 +44,7 @@ def with_scores_of_replies(
     scales = [options.scale] if options.scale is not None else list(declared.values())
     scales = scales or [*dict.fromkeys(_scales_of_people(tables))]
     by_question = {} if options.scale is not None else declared
-    return [_scored(table, options, _Scales(scales, by_question), score_of) for table in tables]
-
-
-class _Scales(NamedTuple):
-    """Scales that replies may be on, and those of questions."""
-
-    of_all: Sequence[Scale]
-    by_question: Mapping[str, Scale]
+    return [_scored(table, options, scales, by_question, score_of) for table in tables]
 
 
 def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
@@ -65,7 +57,11 @@ def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
 
 
 def _scored(
-    table: CodedTable, options: ReadOptions, scales: _Scales, score_of: ScoreOfReply
+    table: CodedTable,
+    options: ReadOptions,
+    scales: Sequence[Scale],
+    by_question: Mapping[str, Scale],
+    score_of: ScoreOfReply,
 ) -> CodedTable:
     ignored = {*map(plain, options.ignore)}
     named = {*map(plain, options.judge)}
@@ -94,24 +90,33 @@ def _scored(
         if not is_text:
             continue
         question = next((of for of in table.columns if of.may_be(Role.QUESTION)), None)
-        cells = None if is_scored else _scores(column, question, scales, score_of)
+        cells = None if is_scored else _scores(column, question, scales, by_question, score_of)
         if cells is not None:
             header = column.name if is_named or is_rating else "score"
-            return _with_scores(table, column, cells, name=header)
+            scored = CodedColumn.of(header, cells, level=column.level)
+            n_blank = int((column.has_cell & ~scored.has_cell).sum())
+            note = f"scores read from the replies in {column.name}"
+            note += f"; {counted(n_blank, 'reply')} without one left out" if n_blank else ""
+            columns = [scored if of is column else of for of in table.columns]
+            return replace(table, columns=columns, notes=(*table.notes, note))
     return table
 
 
 def _scores(
-    column: CodedColumn, question: CodedColumn | None, scales: _Scales, score_of: ScoreOfReply
+    column: CodedColumn,
+    question: CodedColumn | None,
+    scales: Sequence[Scale],
+    by_question: Mapping[str, Scale],
+    score_of: ScoreOfReply,
 ) -> list[str] | None:
     """Return the score of each row as a cell; None if few replies have one."""
     codes = np.zeros_like(column.codes) if question is None else question.codes
     scores = np.full(len(codes), "", dtype=object)
     for code in np.unique(codes):
         rows = np.flatnonzero((codes == code) & column.has_cell)
-        of_question = scales.by_question.get(question.values[code]) if question else None
+        of_question = by_question.get(question.values[code]) if question else None
         best: dict[int, str] = {}
-        for scale in scales.of_all if of_question is None else [of_question]:
+        for scale in scales if of_question is None else [of_question]:
             numbers = {of: score_of(column.values[of], scale) for of in {*column.codes[rows]}}
             starts = {of: _START.match(column.values[of]) for of in numbers}
             of_words = zip(map(str.casefold, scale.words or ()), scale.values or (), strict=False)
@@ -123,14 +128,3 @@ def _scores(
         scores[rows] = [best.get(of, "") for of in column.codes[rows]]
     n_scored = np.count_nonzero(scores)
     return scores.tolist() if n_scored >= _FEWEST_SCORED * column.has_cell.sum() else None
-
-
-def _with_scores(
-    table: CodedTable, column: CodedColumn, cells: list[str], *, name: str
-) -> CodedTable:
-    scored = CodedColumn.of(name, cells)
-    n_blank = int((column.has_cell & ~scored.has_cell).sum())
-    note = f"scores read from the replies in {column.name}"
-    note += f"; {counted(n_blank, 'reply')} without one left out" if n_blank else ""
-    columns = [replace(scored, level=column.level) if of is column else of for of in table.columns]
-    return replace(table, columns=columns, notes=(*table.notes, note))

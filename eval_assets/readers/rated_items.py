@@ -238,7 +238,6 @@ def reasons_not_read(
         is_joined = any((table.file, column.name) in items.attributes for column in table.columns)
         if id(table) in read or (is_joined and table.document not in documents):
             continue
-        place = f"{table.file}:{table.sheet}" if table.sheet else table.file
         if table.document in documents:
             reasons |= {
                 f"{table.file}:{column.name}": BESIDE
@@ -246,5 +245,6 @@ def reasons_not_read(
                 if column.name not in known and not column.origin
             }
         else:
+            place = f"{table.file}:{table.sheet}" if table.sheet else table.file
             reasons[place] = Reason("no ratings in this table")
     return reasons

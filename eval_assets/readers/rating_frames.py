@@ -75,13 +75,6 @@ class CollectedRatings:
     n_cells: int = 0
     unrated: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def note_on_unrated(self) -> list[str]:
-        """How many cells are read as no rating; empty if none are."""
-        words = listed_briefly([*map(quoted, self.unrated)])
-        share = f"{self.unrated.total():,} of {counted(self.n_cells, 'cell')}"
-        return [f"{share} not rated: {words}"] if self.unrated else []
-
     def add_problems(
         self, is_bad: npt.NDArray[np.bool_], describe: Callable[[pd.Series], tuple[str, str]]
     ) -> None:

@@ -40,7 +40,7 @@ from eval_assets.readers.names import (
     may_be,
     who,
 )
-from eval_assets.readers.problems import listed_briefly, nearest
+from eval_assets.readers.problems import listed_briefly, nearest, quoted
 from eval_assets.readers.rated_items import rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
     ONE_QUESTION,
@@ -78,6 +78,7 @@ from eval_assets.readers.sources import (
 )
 from eval_assets.readers.values import scale_from_one, scale_text, wider_scale
 from eval_assets.scale import Scale
+from eval_assets.wording import counted
 
 _MOST_FORKS = 3
 _CONFIRMED = {"question": "item", "item": "question", "rating": "rater"}
@@ -262,8 +263,10 @@ def _read(
     items = rated_items(
         readings, ratings.rows, tables, options, export=export, evaluation=evaluation
     )
+    unrated = f"{ratings.unrated.total():,} of {counted(ratings.n_cells, 'cell')} not rated"
+    words = listed_briefly([*map(quoted, ratings.unrated)])
     notes = [
-        *ratings.note_on_unrated,
+        *[f"{unrated}: {words}"] * bool(words),
         *_notes_on_unread(readings),
         *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),

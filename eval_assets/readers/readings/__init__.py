@@ -10,6 +10,7 @@ from eval_assets.errors import raise_all
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
+    Columns,
     Kind,
     Origin,
     combined,
@@ -216,7 +217,7 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             best.not_read[column.name] = reason.told
 
 
-def _said_by_both(columns: Sequence[CodedColumn]) -> set[str]:
+def _said_by_both(columns: Columns) -> set[str]:
     """Return what a person and a model say of one thing, as human_decision and model_decision."""
     words = [of for of in columns if of.can_rate and of.n_distinct > 1]
     humans = [

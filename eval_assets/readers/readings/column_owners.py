@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
+from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
@@ -60,7 +60,7 @@ class ColumnOwners:
     models: list[CodedColumn] = field(default_factory=list)
     person: str = ""
 
-    def find(self, candidates: Sequence[CodedColumn]) -> None:
+    def find(self, candidates: Columns) -> None:
         """Find whose the columns are that no header gives to anybody, by those beside them."""
         self.runs = self._runs_of_no_name(candidates)
         self._give_judge(self.runs)
@@ -80,7 +80,7 @@ class ColumnOwners:
             if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
                 self.kinds[id(column)] = Who.HUMAN
 
-    def _give_judge(self, columns: Sequence[CodedColumn]) -> None:
+    def _give_judge(self, columns: Columns) -> None:
         self.kinds |= {id(column): Who.JUDGE for column in columns}
 
     def who_is(self, column: CodedColumn) -> Who:
@@ -99,7 +99,7 @@ class ColumnOwners:
         """Return whether a column is a person's."""
         return self.who_is(column).is_human
 
-    def _runs_of_no_name(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+    def _runs_of_no_name(self, candidates: Columns) -> list[CodedColumn]:
         """Return columns such as run_1 and run_2 beside people, if no judge is named."""
         if Who.JUDGE in map(self.who_is, candidates):
             return []
@@ -109,7 +109,7 @@ class ColumnOwners:
         are_runs = has_people and all(column.may_be(Role.RUN) for column in runs)
         return runs if len(runs) > 1 and are_runs else []
 
-    def _models_who_rate(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+    def _models_who_rate(self, candidates: Columns) -> list[CodedColumn]:
         """Return the columns called model that hold what people's hold, and no names of models."""
         people = [{*column.values} for column in candidates if self.is_person(column)]
         parts = parts_of_raters([column.name for column in candidates])
@@ -151,7 +151,7 @@ class ColumnOwners:
         ]
         return [column.values[0] for column in columns]
 
-    def crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
+    def crossed(self, columns: Columns) -> list[RatedColumn]:
         """Return columns of which each combines a rater with a question; empty if they do not."""
         pairs = crossed_parts([column.name for column in columns])
         if not pairs:
@@ -197,7 +197,7 @@ class ColumnOwners:
         return bool(is_named or judge_of_question(judges[0].name, [person.name]))
 
 
-def kinds_of(columns: Sequence[CodedColumn]) -> dict[int, Who]:
+def kinds_of(columns: Columns) -> dict[int, Who]:
     """Return whom the header of each column names, beside those of the peers."""
     names = [column.name for column in columns]
     parts = parts_of_raters(names)
@@ -243,7 +243,7 @@ def _judges_of_others(names: Sequence[str]) -> set[str]:
     return {name for name, of in parts.items() if of[2] in known and who(of[0]) is Who.JUDGE}
 
 
-def beside_humans(columns: Sequence[CodedColumn]) -> list[CodedColumn]:
+def beside_humans(columns: Columns) -> list[CodedColumn]:
     """Return the columns that say the same as a human one, of nobody by name: label, human_label.
 
     Examples:
@@ -266,7 +266,7 @@ def beside_humans(columns: Sequence[CodedColumn]) -> list[CodedColumn]:
     return [of for of in columns if plain(of.name) in of_humans - {"human"} or of.name in of_none]
 
 
-def _is_threshold(column: CodedColumn, columns: Sequence[CodedColumn]) -> bool:
+def _is_threshold(column: CodedColumn, columns: Columns) -> bool:
     """Return whether two values say where a program's decimals lie, as x_label beside x_score."""
     stem = plain(column.name).rpartition("_")[0]
     is_of_program = stem and column.n_distinct == 2 and who(stem) is not Who.HUMAN

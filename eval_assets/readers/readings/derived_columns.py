@@ -1,12 +1,11 @@
 """Columns that say what others say: copies, counts, comparisons, sums, means, codes of words."""
 
 import re
-from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
-from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, combined, n_distinct
+from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind, combined, n_distinct
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, owner_and_field
 from eval_assets.readers.rating_tables import Reason
@@ -168,7 +167,7 @@ def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:
     return bool((passes[0] == passes[1]).all())
 
 
-def figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:
+def figure_of(column: CodedColumn, peers: Columns) -> str | None:
     """Return the figure of other columns that a column holds in nearly every row."""
     ratings = np.array([row_numbers(other) for other in peers])
     rows = ~np.isnan(ratings).all(axis=0) & column.has_cell
@@ -199,7 +198,7 @@ def count_the_alphabet(column: CodedColumn, word: CodedColumn) -> bool:
     return bool((np.diff(numbers) > 0).all())
 
 
-def summands_of(column: CodedColumn, columns: Sequence[CodedColumn]) -> list[CodedColumn]:
+def summands_of(column: CodedColumn, columns: Columns) -> list[CodedColumn]:
     """Return the columns of which one is a sum, a mean, a difference or the rest in all rows."""
     peers = [of for of in columns if of is not column]
     cells = np.array([row_numbers(of) for of in (column, *peers)])

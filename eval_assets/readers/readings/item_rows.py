@@ -9,6 +9,7 @@ from os.path import commonprefix
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
+    Columns,
     Kind,
     Origin,
     combined,
@@ -136,9 +137,7 @@ class _ItemRows:
             items = item_columns(self.table, [c for c in parts if asks or not c.may_be(Role.RATER)])
         return items
 
-    def _refuse_corrections(
-        self, reading: Reading, people: Sequence[CodedColumn], judges: Sequence[CodedColumn]
-    ) -> None:
+    def _refuse_corrections(self, reading: Reading, people: Columns, judges: Columns) -> None:
         """Refuse ratings that are there only where a judge is wrong: the rest is not known."""
         for person, judge in product(people if len(people) == 1 else (), judges):
             rows = person.has_cell & judge.has_cell
@@ -234,9 +233,7 @@ class _ItemRows:
         self.rated.not_read.update({of.name: Reason(text, is_told=True) for of in rest})
         return [], rated
 
-    def _doubt_judges(
-        self, reading: Reading, people: Sequence[CodedColumn], judges: Sequence[CodedColumn]
-    ) -> None:
+    def _doubt_judges(self, reading: Reading, people: Columns, judges: Columns) -> None:
         """Add a fork if judges may be people: Gemma beside Mia, Judge 1 and 2 alone, or a label."""
         names = [of.name for of in judges]
         if share_of_criteria([*distinct_parts(names).values()]) > 0.5 and people:
@@ -315,9 +312,7 @@ class _ItemRows:
                 self._remedy_of_names(rated, judges, reading.items),
             )
 
-    def _name_one(
-        self, reading: Reading, column: CodedColumn, judges: Sequence[CodedColumn]
-    ) -> None:
+    def _name_one(self, reading: Reading, column: CodedColumn, judges: Columns) -> None:
         """Add the only column of ratings, or a refusal if nothing says that it holds any."""
         options, name = self.choices.options, column.name
         is_person, is_rating = self.owners.is_person(column), column.may_be(Role.RATING)
@@ -345,9 +340,7 @@ class _ItemRows:
         elif not is_certain:
             reading.notes.append(VALUES_ALONE.format(name))
 
-    def _people(
-        self, reading: Reading, rated: Sequence[CodedColumn], judges: Sequence[CodedColumn]
-    ) -> list[CodedColumn]:
+    def _people(self, reading: Reading, rated: Columns, judges: Columns) -> list[CodedColumn]:
         """Return the columns of people, with a fork if nothing tells names from criteria."""
         people = [c for c in rated if self.owners.is_person(c) or may_be_name(c)]
         parts = parts_of_raters([column.name for column in rated])
@@ -376,14 +369,14 @@ class _ItemRows:
             )
         return people
 
-    def _winner_beside(self, rated: Sequence[CodedColumn]) -> str | None:
+    def _winner_beside(self, rated: Columns) -> str | None:
         """Return the column that says which of two responses, with a score each, is better."""
         if len(rated) != 2 or any(not _OF_SIDE.match(plain(c.name)) for c in rated):
             return None
         names = [of.name for of in self.table.columns if of not in rated and of.n_cells]
         return next((name for name in names if _BETTER.search(plain(name))), None)
 
-    def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
+    def _rated_responses(self, rated: Columns) -> list[str]:
         """Return the columns of texts that are told apart as ratings are, as by 1 and 2."""
         if not rated or any(map(self.owners.is_chosen, rated)):
             return []
@@ -412,13 +405,13 @@ class _ItemRows:
 
     def _remedy_of_names(
         self,
-        rated: Sequence[CodedColumn],
-        judges: Sequence[CodedColumn],
-        items: Sequence[CodedColumn],
+        rated: Columns,
+        judges: Columns,
+        items: Columns,
     ) -> str:
         """Return how to say what columns are: raters, judges, questions of one rater, or items."""
 
-        def option(name: str, columns: Sequence[CodedColumn]) -> str:
+        def option(name: str, columns: Columns) -> str:
             return option_text(self.table, name, *(column.name for column in columns))
 
         rest = f" {option('judge', judges)}" if judges else ""
@@ -457,9 +450,7 @@ class _ItemRows:
                 reading.forks.append((choice, {"rater": names}))
         reading.not_read |= {column.name: _NOT_ITS_NAME for column in peers}
 
-    def _note_strangers(
-        self, reading: Reading, people: Sequence[CodedColumn], parts: Mapping[str, str]
-    ) -> None:
+    def _note_strangers(self, reading: Reading, people: Columns, parts: Mapping[str, str]) -> None:
         """Say whom nothing calls a person, beside those who are: a model's name may be any word."""
         stems = [NUMBER_AT_END.sub("", column.name) for column in people]
         strangers = []
@@ -554,7 +545,7 @@ class _ItemRows:
             reading.notes.append(f"{text}; {remedy}")
 
 
-def _are_numbered(columns: Sequence[CodedColumn]) -> bool:
+def _are_numbered(columns: Columns) -> bool:
     """Return whether only a number tells headers apart, of what is no question, item or score."""
     is_open = not any(c.may_be(Role.QUESTION, Role.ITEM, Role.RATING, Role.TEXT) for c in columns)
     forms = {form_of(column.name) for column in columns}
@@ -563,7 +554,7 @@ def _are_numbered(columns: Sequence[CodedColumn]) -> bool:
 
 
 def item_columns(
-    table: CodedTable, columns: Sequence[CodedColumn], *, within: CodedColumn | None = None
+    table: CodedTable, columns: Columns, *, within: CodedColumn | None = None
 ) -> list[CodedColumn]:
     """Return the columns that name each row, with a sheet if the rows are within it; or none."""
     base = [] if within is None else [within]
@@ -634,7 +625,7 @@ def _are(names: Sequence[str], role: str) -> str:
     return f"{listed_briefly(names)} {f'is {role}' if len(names) == 1 else f'are {plural}'}"
 
 
-def _of_one_rater(columns: Sequence[CodedColumn]) -> list[RatedColumn]:
+def _of_one_rater(columns: Columns) -> list[RatedColumn]:
     """Return the questions that one person or judge answered, as expert_tone, or tone_human."""
     for step in (1, -1) if len(columns) > 1 else ():
         names = [column.name[::step] for column in columns]

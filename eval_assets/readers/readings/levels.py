@@ -9,6 +9,7 @@ import numpy as np
 from eval_assets.readers.columns import (
     BLANK,
     CodedColumn,
+    Columns,
     Kind,
     combined,
     n_distinct,
@@ -106,7 +107,7 @@ def _rater_of(header: str, *, of_judges: bool) -> str:
     return name if of_list else owner
 
 
-def _of_people(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[CodedColumn]:
+def _of_people(columns: Columns, rated: RatedColumn) -> list[CodedColumn]:
     """Return the columns called like people; names say so only of several with these values."""
     alike = [column for column in columns if _is_like(column, rated.column)]
     values = set(rated.column.values)

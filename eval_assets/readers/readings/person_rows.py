@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
+from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
@@ -120,8 +120,8 @@ def form_of(header: str) -> str:
 
 
 def _person(
-    ids: Sequence[CodedColumn],
-    columns: Sequence[CodedColumn],
+    ids: Columns,
+    columns: Columns,
     choices: Choices,
     *,
     is_numbered: bool,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.errors import InputProblem
-from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
+from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
@@ -122,7 +122,7 @@ class RatedColumns:
             )
         ]
 
-    def _reason(self, column: CodedColumn, candidates: Sequence[CodedColumn]) -> Reason | None:
+    def _reason(self, column: CodedColumn, candidates: Columns) -> Reason | None:
         """Return why a column of values that could be ratings holds none; None if it may."""
         name, kind, value = plain(column.name), self.owners.who_is(column), column.values[0]
         is_rating, is_word = column.may_be(Role.RATING), column.kind is Kind.WORD
@@ -183,7 +183,7 @@ class RatedColumns:
         }
         return next((reason for reason, applies in reasons.items() if applies), None)
 
-    def _without_earlier(self, candidates: Sequence[CodedColumn]) -> list[CodedColumn]:
+    def _without_earlier(self, candidates: Columns) -> list[CodedColumn]:
         """Return the columns without initial_label beside reviewed_label, and earlier rounds."""
         rest = list(candidates)
         for first, last in permutations(candidates, 2):
@@ -247,7 +247,7 @@ class RatedColumns:
                 self.not_read[column.name] = UNLIKE if may_rate else _UNORDERED
         return main
 
-    def _beside_pairs(self, rated: Sequence[CodedColumn]) -> list[CodedColumn]:
+    def _beside_pairs(self, rated: Columns) -> list[CodedColumn]:
         """Return columns called like nobody's, with other values than Human and Judge score."""
         judges = [column for column in rated if self.owners.who_is(column) is Who.JUDGE]
         values = {value for column in judges for value in column.values}
@@ -265,7 +265,7 @@ class RatedColumns:
             if 2 * len(values & {*column.values}) < len(column.values)
         ]
 
-    def _is_alike(self, column: CodedColumn, group: Sequence[CodedColumn]) -> bool:
+    def _is_alike(self, column: CodedColumn, group: Columns) -> bool:
         first = group[0]
         if column.kind is not first.kind:
             return False
@@ -296,7 +296,7 @@ class RatedColumns:
         is_similar = max(widths) <= 2.5 * min(widths) and not is_share
         return is_similar or (is_few and are_small)
 
-    def _worth(self, group: Sequence[CodedColumn], *, has_numbers: bool) -> tuple[object, ...]:
+    def _worth(self, group: Columns, *, has_numbers: bool) -> tuple[object, ...]:
         kinds = [self.owners.who_is(column) for column in group]
         are_ordered = all(c.kind is Kind.NUMBER or c.order is not None for c in group)
         is_named = any(k in (Who.JUDGE, Who.HUMAN) for k in kinds)
@@ -361,7 +361,7 @@ class RatedColumns:
                 self.not_read[column.name] = Reason(text, is_attribute=False)
         return rest
 
-    def odd_cells(self, items: Sequence[CodedColumn]) -> list[InputProblem]:
+    def odd_cells(self, items: Columns) -> list[InputProblem]:
         """Return the cells that are none of the ratings in columns called like a rater."""
         rated = [*self.people, *self.judges]
         has_raters = self.judges or any(map(self.owners.is_person, self.people))
@@ -408,7 +408,7 @@ class RatedColumns:
             place = self.table.files[row], self.table.lines[row], column.name
             yield InputProblem(*place, message, remedy)
 
-    def _tell_summaries(self, candidates: Sequence[CodedColumn]) -> None:
+    def _tell_summaries(self, candidates: Columns) -> None:
         """Have means named on the screen, unless they are those of the people who are read."""
         is_named = any(map(self.owners.is_person, self.people))
         values = {value for column in self.people for value in column.rating_words}

@@ -1,7 +1,7 @@
 """Columns that name the raters of rows, and which of the raters are machines."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
+    Columns,
     Kind,
     Origin,
     combined,
@@ -57,9 +58,7 @@ _KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
 
 
-def rater_candidates(
-    table: CodedTable, columns: Sequence[CodedColumn], choices: Choices
-) -> list[CodedColumn]:
+def rater_candidates(table: CodedTable, columns: Columns, choices: Choices) -> list[CodedColumn]:
     """Return columns that may name the rater of each row, the likeliest first."""
     if choices.rater_column is not None:
         return [choices.rater_column]
@@ -87,7 +86,7 @@ def rater_candidates(
     return [of for of in likely if of not in authors or authors == named][:6]
 
 
-def _numbers_of_raters(table: CodedTable, ratings: Sequence[CodedColumn]) -> list[CodedColumn]:
+def _numbers_of_raters(table: CodedTable, ratings: Columns) -> list[CodedColumn]:
     """Return numbers that differ in all rows of each item, where ratings would repeat."""
     has_raters = any(column.may_be(Role.RATER) for column in table.columns)
     numbers = [] if has_raters else [c for c in ratings if c.is_whole and not c.may_be(*_NUMBERED)]
@@ -112,7 +111,7 @@ def _never_repeats(column: CodedColumn, item: CodedColumn) -> bool:
     )
 
 
-def _is_set(position: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+def _is_set(position: CodedColumn, ratings: Columns) -> bool:
     """Return whether lists hold ids or chosen words: none comes twice, as ratings would."""
     number = np.cumsum(position.codes == position.codes[0]) - 1
     lists = CodedColumn("", number, [*map(str, range(number[-1] + 1))])
@@ -131,9 +130,7 @@ def _tells_of(column: CodedColumn, rater: CodedColumn) -> bool:
     )
 
 
-def _may_name_raters(
-    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
-) -> bool:
+def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     name, is_number = plain(column.name), column.kind is Kind.NUMBER
     if column.n_distinct == 2 and re.search(f"{_OF_MACHINE.pattern}|{_OF_HUMAN.pattern}", name):
         return not any(of.may_be(Role.RATER) for of in table.columns if of is not column)
@@ -175,9 +172,7 @@ def _names_some_judge(column: CodedColumn) -> bool:
     return any(who(name) is Who.JUDGE for name in column.values[:50])
 
 
-def _is_of_other_names(
-    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
-) -> bool:
+def _is_of_other_names(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether a column not called like raters holds something else beside their names."""
     # Beside the names of judges numbers are those of their runs.
     are_judges = (of.who is Who.JUDGE and all(map(names_model, of.values)) for of in table.columns)
@@ -198,9 +193,7 @@ def _names_several(table: CodedTable, column: CodedColumn) -> bool:
     return bool(lists) and all(names.issuperset(map(str.strip, of)) for of in lists)
 
 
-def _is_above_models(
-    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
-) -> bool:
+def _is_above_models(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether scores stand in a list below beside models: an item's reviewer gave none."""
     return not holds_judges(column.name) and any(
         column.level < of.level == max(c.level for c in ratings)
@@ -209,9 +202,7 @@ def _is_above_models(
     )
 
 
-def _is_place_in_list(
-    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
-) -> bool:
+def _is_place_in_list(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether a field says what the parts of a list are, or two texts do, and no raters."""
     peers = [of for of in table.columns if of.level == column.level and of is not column]
     fields = {owner_and_field(of.name)[1] for of in peers}
@@ -241,7 +232,7 @@ def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
     )
 
 
-def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+def _is_rated(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether the values of a column are ratings, and not names of raters."""
     names, is_number = column.rating_words, column.kind is Kind.NUMBER
     peers = [of for of in ratings if of is not column and not holds_raters(of)]
@@ -270,9 +261,7 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Sequence[CodedCol
     )
 
 
-def _stands_beside_people(
-    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
-) -> bool:
+def _stands_beside_people(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether a column says who made the file, or holds scores, beside people's ratings."""
     peers = [of for of in ratings if of is not column]
     if column.n_distinct == 1 and not column.origin:

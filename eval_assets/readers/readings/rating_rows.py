@@ -12,6 +12,7 @@ import numpy.typing as npt
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
+    Columns,
     Kind,
     Origin,
     combined,
@@ -102,7 +103,7 @@ class _ItemKey:
 
 
 def readings_of_rating_rows(
-    table: CodedTable, columns: Sequence[CodedColumn], not_read: dict[str, Reason], choices: Choices
+    table: CodedTable, columns: Columns, not_read: dict[str, Reason], choices: Choices
 ) -> Iterator[Reading]:
     """Yield a reading for each column that may name the raters of rows."""
     for candidate in rater_candidates(table, columns, choices):
@@ -290,7 +291,7 @@ class _RatingRows:
         named.sort(key=lambda column: column.counts_rows)
         return self._item_key(named[:1]) if named else None
 
-    def _note_others(self, rated: Sequence[CodedColumn], per_item: float) -> None:
+    def _note_others(self, rated: Columns, per_item: float) -> None:
         """Say which columns count as people's beside one that is called theirs."""
         named = [column for column in rated if column.who is Who.HUMAN]
         names = [
@@ -408,12 +409,12 @@ class _RatingRows:
     def n_rated(self) -> int:
         return int(self.is_rated.sum())
 
-    def _n_copies(self, columns: Sequence[CodedColumn]) -> int:
+    def _n_copies(self, columns: Columns) -> int:
         """Return the number of ratings that are second ones if these columns name the item."""
         rounds = [] if self.round is None else [self.round]
         return self.n_rated - n_distinct(combined([*columns, self.rater, *rounds])[self.is_rated])
 
-    def _is_key(self, columns: Sequence[CodedColumn]) -> bool:
+    def _is_key(self, columns: Columns) -> bool:
         # A few ratings may be second submissions.
         few_by_chance = 1 if _FEW_ROWS < self.n_rated < 200 else 0
         return self._n_copies(columns) <= max(0.03 * self.n_rated, few_by_chance)
@@ -552,7 +553,7 @@ class _RatingRows:
         is_rating = column.may_be(Role.RATING) and all(may_be(of, Role.RATING) for of in own_parts)
         return is_part and not (is_rating or column.may_be(*DESCRIBES))
 
-    def _key_of(self, columns: Sequence[CodedColumn]) -> _ItemKey | None:
+    def _key_of(self, columns: Columns) -> _ItemKey | None:
         """Return the key that columns make; None if they make none."""
         if not self._is_key([*columns, *self.chosen_parts]):
             return None
@@ -597,7 +598,7 @@ class _RatingRows:
         steps, is_same = np.diff(numbers[order]), np.diff(units[order]) == 0
         return bool(is_same.any() and (steps[is_same] == 1).all())
 
-    def _is_rated_once(self, several: Sequence[CodedColumn]) -> bool:
+    def _is_rated_once(self, several: Columns) -> bool:
         """Return whether each item was rated once, by whichever of several raters."""
         is_shared = any(
             column.may_be(Role.ITEM)

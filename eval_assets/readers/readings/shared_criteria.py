@@ -4,15 +4,13 @@ import re
 from collections.abc import Sequence
 from itertools import combinations, product
 
-from eval_assets.readers.columns import CodedColumn
+from eval_assets.readers.columns import Columns
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, Who, is_first_name, is_rating_word, may_be, who
 from eval_assets.readers.readings.table_reading import RatedColumn
 
 
-def columns_by_criterion(
-    people: Sequence[CodedColumn], judges: Sequence[CodedColumn]
-) -> list[RatedColumn]:
+def columns_by_criterion(people: Columns, judges: Columns) -> list[RatedColumn]:
     """Return the columns by question that people and a judge share: human_tone beside llm_tone.
 
     Further ones of either are named alike, as llm_style; other columns of judges are left out.
@@ -38,9 +36,7 @@ def columns_by_criterion(
     return rated if is_complete and len(names) > 1 else []
 
 
-def judges_of_parts(
-    judges: Sequence[CodedColumn], rated: Sequence[RatedColumn]
-) -> list[RatedColumn]:
+def judges_of_parts(judges: Columns, rated: Sequence[RatedColumn]) -> list[RatedColumn]:
     """Return judges' columns, each of the one question with which it shares a word: v1 judge.
 
     Empty if one shares none.

@@ -13,7 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Columns,
+    Kind,
+    Origin,
+    combined,
+    n_distinct,
+)
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, is_first_name, names_model, share_of_criteria
 from eval_assets.readers.problems import input_error
@@ -307,9 +315,7 @@ NUMBER_OF_PERSON = re.compile(r"\d{5,}$")
 """A header that is the number of a student or a worker, as 22210036."""
 
 
-def question_among(
-    parts: Sequence[CodedColumn], rows: npt.NDArray[np.bool_] | None = None
-) -> CodedColumn | None:
+def question_among(parts: Columns, rows: npt.NDArray[np.bool_] | None = None) -> CodedColumn | None:
     """Return the part of an item that says what was asked; None if no part of several does.
 
     It holds few words, all of which occur with each item in the `rows` of ratings.
@@ -335,7 +341,7 @@ def question_among(
     return min(questions, key=lambda c: (not c.may_be(Role.QUESTION), c.n_distinct), default=None)
 
 
-def _may_be_asked(column: CodedColumn, parts: Sequence[CodedColumn]) -> bool:
+def _may_be_asked(column: CodedColumn, parts: Columns) -> bool:
     """Return whether a part of the item that is not called like one may be what was asked.
 
     What each list below the items calls its parts may be called like an item.
@@ -353,7 +359,7 @@ def _may_be_asked(column: CodedColumn, parts: Sequence[CodedColumn]) -> bool:
     return column.kind is Kind.WORD and not (is_numbered or are_names or is_of_item or is_flag)
 
 
-def deepest_level(columns: Sequence[CodedColumn]) -> int:
+def deepest_level(columns: Columns) -> int:
     """Return the deepest level that holds ratings: what lies above are attributes of the item.
 
     That is the only safe defence against a model's suggestion with which every rater agrees.
