@@ -18,7 +18,6 @@ from eval_assets.assets.checks import result_of
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import (
     ask,
-    declared_live_judges,
     declared_template,
     prompts_in_use,
     shown_texts,
@@ -30,7 +29,7 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.operations import Drift
-from eval_assets.judges.calling.live_model import LiveModel, unbatched
+from eval_assets.judges.calling.live_model import LiveModel, live_models, unbatched
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging_plan import Unit
@@ -54,7 +53,7 @@ _ROUND = 1_000
 def judge_drift(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> Metadata:
     """Drift of live judges on their anchors; empty unless declared."""
     evaluation = folder.evaluation()
-    if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
+    if evaluation.drift is not None and (judges := live_models(evaluation, evaluation.live_judges)):
         _next_round(evaluation, evaluation.drift, folder, judges, run_id=context.run.run_id)
         with (
             folder.connect() as connection,

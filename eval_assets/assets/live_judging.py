@@ -85,7 +85,7 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its judges and the options of
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
     """
-    judges = declared_live_judges(evaluation)
+    judges = live_models(evaluation, evaluation.live_judges)
     if not judges:
         return None
     template = declared_template(evaluation, folder)
@@ -250,11 +250,6 @@ def ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and t
         )
 
 
-def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
-    """Return the live judges at today's prices, with endpoints from the environment."""
-    return live_models(evaluation, evaluation.live_judges)
-
-
 def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> PromptTemplate:
     """Return the declared prompt of the judges, as they replied to it.
 
@@ -320,7 +315,8 @@ def _require_columns(
 def judge_fingerprints(evaluation: Evaluation, folder: EvaluationFolder) -> dict[str, str]:
     """Return the fingerprint of every judge as declared: provider, model, prompt and settings."""
     prompt = declared_template(evaluation, folder).source
-    settings = {judge.id: judge.settings for judge in declared_live_judges(evaluation)}
+    live = live_models(evaluation, evaluation.live_judges)
+    settings = {judge.id: judge.settings for judge in live}
     return {
         judge.id: judge_fingerprint(
             judge,

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from eval_assets.assets.live_judging import ask, declared_live_judges
+from eval_assets.assets.live_judging import ask
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.summarizing import write_text
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
-from eval_assets.judges.calling.live_model import LiveModel, unbatched
+from eval_assets.judges.calling.live_model import LiveModel, live_models, unbatched
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, stored_scores
@@ -66,7 +66,8 @@ def tune_prompts(  # noqa: PLR0913, PLR0917 - the judges, the data and the stora
         return []
     judges = {judge.version.judge_id: judge for judge in declared}
     # Each step of tuning needs the one before, which a batch would delay.
-    models = [unbatched(model) for model in declared_live_judges(evaluation) if model.id in judges]
+    live = live_models(evaluation, evaluation.live_judges)
+    models = [unbatched(model) for model in live if model.id in judges]
     with folder.ledger(evaluation) as ledger:
         tuning = _PromptTuning(evaluation, ledger, template, units, notes, run_id)
         result = [tuning.prompted(model, judges[model.id]) for model in models]
@@ -206,7 +207,7 @@ def scores_in_ledger(
     Returns:
         Rows of `tuned_judge_scores`.
     """
-    models = {model.id: model for model in declared_live_judges(evaluation)}
+    models = {model.id: model for model in live_models(evaluation, evaluation.live_judges)}
     prompts = {(v.judge_id, v.prompt_hash): v.prompt_text for v in versions if v.prompt_text}
     all_units = [unit for rated in units.values() for unit in _units(rated)] if models else []
     worker = Worker(ledger, asset="tuned_judges")  # without slots, which only asking needs

@@ -219,7 +219,11 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
 
 def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path | None) -> Draft:
     """Write what the files of a folder lack, beside them or with copies of them elsewhere."""
-    copies = {} if copies_to is None else _copies(files, folder)
+    copies = dict[str, Content]()
+    if copies_to is not None:  # of what a run reads, also by its name
+        named = [path for name in _NO_RATINGS for path in files_in_folder(folder, name)]
+        paths = [*(folder / name for name in files.of_run), *named]
+        copies = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     contents, tasks = dict[str, Content](), list[str]()
     kinds = ("prompts", "responses", "labels", "scores")
     notes = [f"{name}: {kind}" for kind in kinds for name in getattr(files, kind)] + files.notes
@@ -254,7 +258,10 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
     elif not files.labels:
         contents[_LABELS] = [("response_id", "rater_id", "question_id", "rating")]
         tasks.append(f"fill in {_LABELS}, which is empty, as no file holds labels")
-    rubric = [EXAMPLE_QUESTION] if tables is None else _rubric(tables)
+    rubric = []
+    for entry in [EXAMPLE_QUESTION] if tables is None else _rubric(tables):
+        text, scale = _guidelines(str(entry["id"]), sections)
+        rubric.append({**entry, **scale, **({"guidelines": text} if text else {})})
     if tables is None and not has_rubric:
         tasks.append(f"replace the example question in {FILE}, as no ratings say what was asked")
     inputs: dict[str, object] = {
@@ -265,19 +272,12 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
     }
     drafted = {
         "name": (copies_to or folder).resolve().name,
-        "rubric": None if has_rubric else with_guidelines(rubric, sections),
+        "rubric": None if has_rubric else rubric,
         **({"prompts": files.prompts} if files.prompts else inputs),
     }
     head = _HEAD.format(source="the files of this folder")
     contents = {FILE: head + as_yaml(drafted), **contents, **copies}
     return Draft(write_files(copies_to or folder, contents), notes, tasks)
-
-
-def _copies(files: _Files, folder: Path) -> dict[str, Content]:
-    """Return the files of a folder that a run reads, and those that it reads by their names."""
-    named = [path for name in _NO_RATINGS for path in files_in_folder(folder, name)]
-    paths = [*(folder / name for name in files.of_run), *named]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def _ratings_or_texts(
@@ -324,17 +324,6 @@ def _rubric_sections(folder: Path) -> dict[str, str]:
         parts = _HEADING.split(text)
         sections |= dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
     return sections
-
-
-def with_guidelines(
-    rubric: Sequence[dict[str, object]], sections: Mapping[str, str]
-) -> list[dict[str, object]]:
-    """Return questions with what the sections say of them."""
-    result = []
-    for entry in rubric:
-        text, scale = _guidelines(str(entry["id"]), sections)
-        result.append({**entry, **scale, **({"guidelines": text} if text else {})})
-    return result
 
 
 def _guidelines(name: str, sections: Mapping[str, str]) -> tuple[str, dict[str, object]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,14 +11,16 @@ from eval_assets.cli.options import (
     check_output,
     data_option,
     database_option,
+    file_for,
     format_option,
     output_option,
-    put_file,
     resolve_database,
 )
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from eval_assets.store.schema import ExportFormat
 
 
@@ -49,9 +49,6 @@ def export(
     if not path.exists():
         remedy = f"Run eval-assets run --data {data}"
         raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
-    with tempfile.TemporaryDirectory() as folder:
-        temporary = Path(folder) / "rows"
-        with connect(path, folder=data, is_reading=True) as connection:
-            copy_rows(connection, table, temporary, form=form)
-        put_file(temporary, output)
+    with file_for(output) as temporary, connect(path, folder=data, is_reading=True) as connection:
+        copy_rows(connection, table, temporary, form=form)
     return DONE

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
@@ -13,15 +11,16 @@ from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import (
     check_output,
     data_option,
+    file_for,
     format_option,
     ledger_of,
     output_option,
     print_table,
-    put_file,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.store.ledger.engine import SqlLedger
@@ -73,10 +72,8 @@ def ledger(
         if action == "export":
             from eval_assets.store.ledger.copies import export_ledger
 
-            with tempfile.TemporaryDirectory() as folder:
-                temporary = Path(folder) / "rows"
+            with file_for(output) as temporary:
                 export_ledger(opened, temporary, form=form)
-                put_file(temporary, output)
         else:
             _show(opened, evaluation)
     return DONE

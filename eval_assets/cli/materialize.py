@@ -92,7 +92,10 @@ def materialize(
                 )
                 events = run()
             clear_line(sys.stdout)
-            if _is_interrupted(events):
+            # Dagster reports Ctrl-C as a failure.
+            causes = [event.step_failure_data.error for event in events if event.is_step_failure]
+            causes += [event.job_failure_data.error for event in events if event.is_job_failure]
+            if any((of.cause or of).cls_name in _INTERRUPTIONS for of in causes if of):
                 raise KeyboardInterrupt
     if errors := _errors(events):
         print_errors(errors, all_in=folder.out / "problems.txt")
@@ -223,13 +226,6 @@ def _named(part: str, folder: EvaluationFolder) -> dg.AssetSelection:
     if part.endswith("+"):
         selected |= named.downstream()
     return selected.materializable()
-
-
-def _is_interrupted(events: Sequence[dg.DagsterEvent]) -> bool:
-    """Return whether Ctrl-C ended the run, which Dagster reports as a failure."""
-    errors = [event.step_failure_data.error for event in events if event.is_step_failure]
-    errors += [event.job_failure_data.error for event in events if event.is_job_failure]
-    return any((error.cause or error).cls_name in _INTERRUPTIONS for error in errors if error)
 
 
 def _errors(events: Sequence[dg.DagsterEvent]) -> list[str]:

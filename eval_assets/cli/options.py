@@ -7,7 +7,9 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -96,19 +98,23 @@ def check_output(form: ExportFormat, output: Path | None) -> None:
         raise click.UsageError("Parquet is not text: name a file with --output.")
 
 
-def put_file(source: Path, output: Path | None) -> None:
-    """Copy a file to the output file, or to the terminal."""
-    if output is None:
-        with source.open("rb") as rows:
-            shutil.copyfileobj(rows, sys.stdout.buffer)
-        return
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, output)
-    except OSError as error:
-        message = f"cannot be written ({error.strerror})"
-        remedy = "Name another file with --output"
-        raise InputError(InputProblem(str(output), None, None, message, remedy)) from error
+@contextmanager
+def file_for(output: Path | None) -> Iterator[Path]:
+    """Let a file be written, and copy it to the output file, or to the terminal."""
+    with tempfile.TemporaryDirectory() as folder:
+        temporary = Path(folder) / "rows"
+        yield temporary
+        if output is None:
+            with temporary.open("rb") as rows:
+                shutil.copyfileobj(rows, sys.stdout.buffer)
+            return
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(temporary, output)
+        except OSError as error:
+            message = f"cannot be written ({error.strerror})"
+            remedy = "Name another file with --output"
+            raise InputError(InputProblem(str(output), None, None, message, remedy)) from error
 
 
 def ledger_of(

@@ -131,13 +131,6 @@ class Judge(AskedModel):
     backup: bool = False
 
     def __post_init__(self) -> None:
-        faults = [*self._provider_faults(), *self._request_faults()]
-        if self.version not in (None, CURRENT) and not re.fullmatch(_NUMBER, self.version or ""):
-            remedy = f"Use a number of judge_versions such as 1.1.0, or {CURRENT}"
-            faults.append(Fault(("version",), f'"{self.version}" is not a version', remedy))
-        raise_faults(faults)
-
-    def _provider_faults(self) -> list[Fault]:
         if self.provider == "recorded":
             required_key, remedy = "scores", "Name the file of its scores"
             judge = "a recorded judge"
@@ -149,7 +142,11 @@ class Judge(AskedModel):
         faults = [Fault((key,), f"{judge} takes no such key", "Remove it") for key in unused]
         if getattr(self, required_key) is None:
             faults.append(Fault((required_key,), f"{judge} needs this key", remedy))
-        return faults
+        faults += self._request_faults()
+        if self.version not in (None, CURRENT) and not re.fullmatch(_NUMBER, self.version or ""):
+            remedy = f"Use a number of judge_versions such as 1.1.0, or {CURRENT}"
+            faults.append(Fault(("version",), f'"{self.version}" is not a version', remedy))
+        raise_faults(faults)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from eval_assets.config.labelling import KINDS
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
-from eval_assets.labelling.choices import Choice, choices_of, parse_typed, value_name
+from eval_assets.labelling.choices import choices_of, parse_typed, value_name
 from eval_assets.labelling.quality import MEASURES, QualityFigure
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rich_text import html_of
@@ -155,6 +155,9 @@ class _LeadPages:
         case, codes = cases[code], list(cases)
         place = codes.index(code)
         choices = choices_of(case.unit.question.scale)
+        counts = Counter(case.disagreement.ratings.values())
+        # All values of the scale, or those given if it has none.
+        values = [choice.value for choice in choices] or sorted(counts)
         return self._page(
             "case.html.jinja",
             status_code=422 if wrong else 200,
@@ -165,7 +168,7 @@ class _LeadPages:
             before=codes[place - 1] if place else None,
             after=codes[place + 1] if place + 1 < len(codes) else None,
             choices=choices,
-            split=_split(case, choices),
+            split=[(value_name(of, case.unit.question.scale), counts[of]) for of in values],
             html=html_of(self._study.evaluation, image_address),
             wrong=wrong,
         )
@@ -229,13 +232,6 @@ def _advice(figures: Iterable[QualityFigure]) -> list[tuple[QualityFigure, list[
             _, further = advice.setdefault((figure.rater_id, figure.measure), (figure, []))
             further.append(figure.question_id)
     return [(figure, questions[1:]) for figure, questions in advice.values()]
-
-
-def _split(case: Case, choices: Sequence[Choice]) -> list[tuple[str, int]]:
-    """Return how many gave each value: all values of the scale, or those given if it has none."""
-    counts = Counter(case.disagreement.ratings.values())
-    values = [choice.value for choice in choices] or sorted(counts)
-    return [(value_name(value, case.unit.question.scale), counts[value]) for value in values]
 
 
 def _tables(

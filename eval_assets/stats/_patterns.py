@@ -235,14 +235,11 @@ def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Indices, _
     if classes.size and classes[0] == 0:
         classes, index = classes[1:], index - 1
     powers = base ** np.arange(len(values), dtype=np.int64)
-    entries = _entries(classes[:, np.newaxis] // powers % base, values)
-    return index.astype(np.int32), entries
-
-
-def _entries(counts: Integers, values: Floats) -> _Entries:
+    counts = classes[:, np.newaxis] // powers % base
     is_present = counts.any(axis=0)
     pattern, code = np.nonzero(counts[:, is_present])
-    return values[is_present], pattern, code, counts[:, is_present][pattern, code]
+    entries = values[is_present], pattern, code, counts[:, is_present][pattern, code]
+    return index.astype(np.int32), entries
 
 
 def counted(

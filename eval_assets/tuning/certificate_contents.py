@@ -220,7 +220,11 @@ def certificate_metrics(
     train: RatedUnits, test: RatedUnits, scores: Floats, biases: Mapping[str, ValueBias]
 ) -> CertificateMetrics:
     """Return the figures of a version on the test, without verdicts; biases are by model."""
-    constant = _best_constant(train, test)
+    # The constant score with the highest A^HA on train; without train, on the test.
+    units = train if len(train.ratings) else test
+    constants = np.unique(units.ratings[~np.isnan(units.ratings)])
+    near = [_a_ha(units, np.full(len(units.ratings), value)) for value in constants]
+    constant = float(constants[int(np.argmax(near))])
     constant_scores = np.full(len(scores), constant)
     ratings = test.ratings[~np.isnan(test.ratings)]
     values, counts = np.unique(ratings, return_counts=True)
@@ -242,15 +246,6 @@ def certificate_metrics(
 
 def _a_ha(test: RatedUnits, scores: Floats) -> float:
     return judge_human_agreement(test.ratings, scores, scale=test.question.scale)
-
-
-def _best_constant(train: RatedUnits, test: RatedUnits) -> float:
-    """Return the constant score with the highest A^HA on train; without train, on the test."""
-    units = train if len(train.ratings) else test
-    ratings = units.ratings[~np.isnan(units.ratings)]
-    candidates = np.unique(ratings)
-    near = [_a_ha(units, np.full(len(units.ratings), value)) for value in candidates]
-    return float(candidates[int(np.argmax(near))])
 
 
 def _alternative_annotator_test(test: RatedUnits, scores: Floats) -> AlternativeAnnotatorFigures:
