@@ -38,9 +38,6 @@ _MANY = 5000
 
 _SAMPLE = 500
 _NEARLY_ALL = 0.9
-_LONG_TEXT = 60
-"""Letters of a value, on average, from which on it is a text."""
-
 _MOST_WORDS = 40
 _LONGEST_WORD = 40
 _OF_WORDS = (Role.ITEM, Role.SYSTEM, Role.TURN, Role.MEASURE, Role.GROUP)
@@ -175,7 +172,7 @@ class CodedColumn:
         if _share(_ADDRESS, sample) > _NEARLY_ALL:
             return Kind.ADDRESS
         is_hash = _share(_HASH, sample) == 1
-        is_long = not is_hash and np.mean([len(value) for value in sample]) > _LONG_TEXT
+        is_long = not is_hash and np.mean([len(value) for value in sample]) > 60
         has_words = np.mean([value.count(" ") >= 3 for value in sample]) > 0.5
         return Kind.TEXT if is_long or (has_words and len(values) > 12) else Kind.WORD
 

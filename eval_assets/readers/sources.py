@@ -33,11 +33,6 @@ _NO_TABLE = re.compile(
     r"|\.(ya?ml|md|py|sqlite|duckdb|html|png|jpe?g|pdf|log|docx?|zip|ipynb)$",
     re.IGNORECASE,
 )
-_MOST_NAMES = 1000
-"""Names of raters in whose ends rounds are looked for."""
-
-_FULL = 0.67
-"""Share of filled cells up to which blanks of a column of names are merged cells."""
 
 
 def files_in(paths: Sequence[Path]) -> list[Path]:
@@ -163,7 +158,7 @@ def _filled_down(table: CodedTable) -> CodedTable:
         is_merged = (
             len(table) > 0
             and column.has_cell[0]
-            and n_blank >= max(3, (1 - _FULL) * len(table))
+            and n_blank >= max(3, 0.33 * len(table))
             and may_be(column.name, Role.ITEM, Role.RATER, Role.SYSTEM)
             and not may_be(column.name, Role.TEXT)
             and (column.kind is not Kind.NUMBER or _is_above_blanks(column))
@@ -217,7 +212,7 @@ def _with_rounds_apart(table: CodedTable) -> CodedTable:
     columns: list[CodedColumn] = []
     for column in table.columns:
         is_of_raters = column.origin in (Origin.FILE, Origin.SHEET) or column.may_be(Role.RATER)
-        if not is_of_raters or len(column.values) > _MOST_NAMES:
+        if not is_of_raters or len(column.values) > 1000:
             columns.append(column)
             continue
         names = [name_and_number(value) for value in column.values]

@@ -1,7 +1,6 @@
 """Whose the columns of a table are: people's, judges' or nobody's, by headers and values."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -207,7 +206,10 @@ def kinds_of(columns: Columns) -> dict[int, Who]:
         names = [owners.get(name, name) for name in names]  # Verdict (FC1) beside Verdict (LLM)
     kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
     models = models_by_company(names)
-    models |= _judges_of_others(names)
+    # A judge's name before another header: judge_user_satisfaction beside user_satisfaction.
+    known = {plain(name) for name in names}
+    starts = {name: plain(name).partition("_") for name in names}
+    models |= {name for name, of in starts.items() if of[2] in known and who(of[0]) is Who.JUDGE}
     kinds = [Who.JUDGE if n in models else k for n, k in zip(names, kinds, strict=True)]
     if not are_a_row_of_letters(names):
         kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]
@@ -229,18 +231,6 @@ def kinds_of(columns: Columns) -> dict[int, Who]:
             for name, (a, b) in zip(names, crossed, strict=True)
         ]
     return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}
-
-
-def _judges_of_others(names: Sequence[str]) -> set[str]:
-    """Return the headers that are another one with a judge before it.
-
-    Examples:
-        >>> _judges_of_others(["user_satisfaction", "judge_user_satisfaction"])
-        {'judge_user_satisfaction'}
-    """
-    known = {plain(name) for name in names}
-    parts = {name: plain(name).partition("_") for name in names}
-    return {name for name, of in parts.items() if of[2] in known and who(of[0]) is Who.JUDGE}
 
 
 def beside_humans(columns: Columns) -> list[CodedColumn]:

@@ -43,9 +43,6 @@ from eval_assets.readers.readings.table_reading import (
 )
 from eval_assets.readers.words import lines_of
 
-_FEWEST_EQUAL = 5
-"""Equal ratings of an item to expect, without any of which values are ids, or a choice of words."""
-
 DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
 _NUMBERED = (Role.RATING, Role.RUN, Role.TURN)
 _MACHINES, _PEOPLE = frozenset(lines_of("machines")), frozenset(lines_of("people"))
@@ -105,10 +102,7 @@ def _never_repeats(column: CodedColumn, item: CodedColumn) -> bool:
     rows = column.has_cell & item.has_cell
     sizes, shares = item.counts[item.counts > 1], column.counts / max(1, column.n_cells)
     n_expected = (sizes * (sizes - 1)).sum() / 2 * (shares**2).sum()
-    return (
-        bool(n_expected > _FEWEST_EQUAL)
-        and n_distinct(combined([column, item])[rows]) == rows.sum()
-    )
+    return bool(n_expected > 5) and n_distinct(combined([column, item])[rows]) == rows.sum()
 
 
 def _is_set(position: CodedColumn, ratings: Columns) -> bool:
