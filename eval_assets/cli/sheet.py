@@ -65,7 +65,14 @@ def sheet(  # noqa: PLR0913 - one parameter per option
     unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]
     if unknown:
         raise click.UsageError(f"{', '.join(unknown)} is not a rater here.")
-    reworded = reworded_questions(files.evaluation.rubric, _wordings(data, path))
+    wordings: Sequence[RubricWording] = ()
+    if path.exists():
+        from eval_assets.cli.study_files import stored_wordings
+        from eval_assets.store.connection import connect
+
+        with connect(path, folder=data, is_reading=True) as connection:
+            wordings = stored_wordings(connection)
+    reworded = reworded_questions(files.evaluation.rubric, wordings)
     _write_sheets(
         files, chosen, to or data / "labels", new=new, excluded=excluded, reworded=reworded
     )
@@ -110,16 +117,6 @@ def _units_without_need(files: StudyFiles, database: Path) -> Units:
         )
         excluded[question.id] = judged | labelled
     return excluded
-
-
-def _wordings(data: Path, database: Path) -> Sequence[RubricWording]:
-    if not database.exists():
-        return ()
-    from eval_assets.cli.study_files import stored_wordings
-    from eval_assets.store.connection import connect
-
-    with connect(database, folder=data, is_reading=True) as connection:
-        return stored_wordings(connection)
 
 
 def _write_sheets(  # noqa: PLR0913 - one parameter per option

@@ -101,12 +101,18 @@ class _LeadPages:
         cases = self._queue("").cases()
         decided = Counter(c.unit.question.id for c in cases if c.decision is not None)
         waiting = Counter(c.unit.question.id for c in cases if c.decision is None)
+        calibrating: dict[str, str] = {}
+        for rater in self._study.raters:
+            with suppress(InputError):
+                rounds = self._study.calibration_rounds(rater)
+                if rounds and not rounds[-1].is_passed:
+                    calibrating[rater] = rounds[-1].progress()
         return self._page(
             "lead.html.jinja",
             progress=rater_progress(self._study),
             tables=_tables(figures),
             meanings=MEASURES,
-            calibrating=_calibrating(self._study),
+            calibrating=calibrating,
             advice=_advice(figures),
             damaged=damaged,
             n_open=waiting.total(),
@@ -212,16 +218,6 @@ def _take_step(queue: AdjudicationQueue, case: Case, form: dict[str, str]) -> No
             queue.reopen(case, reason=reason, at=now())
         case _:
             raise ValueError("choose what to do")
-
-
-def _calibrating(study: Study) -> dict[str, str]:
-    latest: dict[str, str] = {}
-    for rater in study.raters:
-        with suppress(InputError):
-            rounds = study.calibration_rounds(rater)
-            if rounds and not rounds[-1].is_passed:
-                latest[rater] = rounds[-1].progress()
-    return latest
 
 
 def _advice(figures: Iterable[QualityFigure]) -> list[tuple[QualityFigure, list[str]]]:
