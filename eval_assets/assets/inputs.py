@@ -172,23 +172,29 @@ given_files = Recipe("given_files", _file_assets, _observed)
 def rubric_questions(folder: EvaluationFolder) -> Metadata:
     """Questions that raters and judges answer about each response, each with its scale."""
     evaluation = folder.evaluation()
-    now = datetime.now(tz=UTC)
-    with folder.connect() as connection:
-        rows = read_rows(connection, "rubric_wordings", order_by="version")
-        if new_wordings(evaluation, wordings_in_order(rows), {}, at=now):
-            with folder.ledger(evaluation) as ledger:
-                history = history_of(ledger, "rubric_wordings").to_dict("records")
-                wordings = wordings_in_order({str(k): v for k, v in row.items()} for row in history)
-                new = new_wordings(evaluation, wordings, labels_by_version(connection), at=now)
-                append_history(ledger, "rubric_wordings", [asdict(wording) for wording in new])
-                with transaction(connection):
-                    copy_ledger(ledger, connection, "rubric_wordings")
+    _register_wordings(folder, evaluation)
     with folder.connect() as connection, transaction(connection):
         write_rubric(connection, evaluation.rubric)
         write_currency(connection, evaluation.currency)
     columns = ("question_id", "question", "scale", "level")
-    questions = [(of.id, of.question, of.scale.described(), of.level) for of in evaluation.rubric]
-    return {"questions": rows_as_metadata(pd.DataFrame(questions, columns=columns))}
+    rows = [(of.id, of.question, of.scale.described(), of.level) for of in evaluation.rubric]
+    return {"questions": rows_as_metadata(pd.DataFrame(rows, columns=columns))}
+
+
+def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None:
+    """Store new versions of the questions in the ledger."""
+    now = datetime.now(tz=UTC)
+    with folder.connect() as connection:
+        rows = read_rows(connection, "rubric_wordings", order_by="version")
+        if not new_wordings(evaluation, wordings_in_order(rows), {}, at=now):
+            return
+        with folder.ledger(evaluation) as ledger:
+            history = history_of(ledger, "rubric_wordings").to_dict("records")
+            wordings = wordings_in_order({str(k): v for k, v in row.items()} for row in history)
+            new = new_wordings(evaluation, wordings, labels_by_version(connection), at=now)
+            append_history(ledger, "rubric_wordings", [asdict(wording) for wording in new])
+            with transaction(connection):
+                copy_ledger(ledger, connection, "rubric_wordings")
 
 
 @asset(group="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"])

@@ -204,9 +204,13 @@ def non_inferiority_of_ratings(  # noqa: PLR0913 - those of `non_inferiority`, i
 
     A matrix of many raters who each rated little takes far more memory.
 
-    Args, besides those of `non_inferiority`:
+    Args:
         unit: Unit of each rating, from 0 on.
         values: The ratings, none of which is missing.
+        judge: The judge's scores of shape (n_units,), NaN if missing.
+        margin: Largest shortfall at which the judge can replace a rater, above 0.
+        level: Level of measurement; only `nominal` changes the figures.
+        groups: Group of each unit; None if every unit is a separate group.
     """
     score = np.asarray(judge, dtype=np.float64)
     every_unit = np.ones(len(score), bool)

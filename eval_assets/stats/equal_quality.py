@@ -176,8 +176,14 @@ def bias_by_value(  # noqa: PLR0913 - people, the judge, the attribute and the s
     then leaves the reference, and the others are compared again. Else one bad system would make
     all others look biased the other way.
 
-    Args, besides those of `bias_at_equal_quality`:
+    Args:
+        unit: Unit of each human rating, ascending.
         ratings: The ratings without severity; see `without_severity`.
+        judge: Score of each unit, NaN if missing.
+        code: Value of each unit, numbered from 0.
+        groups: Group of each unit, numbered from 0.
+        low: Lowest value of the scale.
+        high: Highest.
         has_bend: Whether the judge's scale may be bent, which two values cannot tell.
 
     Returns:

@@ -104,11 +104,13 @@ class RatedColumns:
 
     def _candidates(self) -> list[CodedColumn]:
         named = self.choices.rating_columns
-        if self.choices.ratings or (len(named) > 1 and self.choices.raters):
-            # Who names people leaves the judges as they are.
-            judges = [c for c in self.owners.columns if c.can_rate and c.who is Who.JUDGE]
-            is_open = not (self.choices.ratings or self.choices.judges)
-            return list(dict.fromkeys([*named, *(judges if is_open else ())]))
+        if self.choices.ratings:
+            return list(dict.fromkeys(named))
+        if len(named) > 1 and self.choices.raters:
+            # Who names people leaves the judges as they are, if none is named.
+            columns = [] if self.choices.judges else self.owners.columns
+            judges = [c for c in columns if c.can_rate and c.who is Who.JUDGE]
+            return list(dict.fromkeys([*named, *judges]))
         level = deepest_level(self.owners.columns)
         return [
             column
