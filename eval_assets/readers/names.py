@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum, auto
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -339,6 +339,7 @@ def holds_judges(header: str) -> bool:
     return names_judge(header) and not is_said
 
 
+@lru_cache(maxsize=10_000)
 def who(name: str) -> Who:
     """Return whom a header or a value names.
 
@@ -494,7 +495,8 @@ def _splits(headers: Sequence[str], places: Sequence[int] = (1, -1)) -> list[lis
     if all(brackets):
         ways.append([(m[1].strip(), m[2].strip()) for m in brackets if m])
     are_addresses = any("@" in header for header in headers)
-    for separator in (of for of in _SEPARATORS if not (are_addresses and of in ".-")):
+    in_all = [of for of in _SEPARATORS if all(of in header for header in headers)]
+    for separator in (of for of in in_all if not (are_addresses and of in ".-")):
         words = [header.split(separator) for header in headers]
         for n in (-1,) if separator == "\n" else places:
             firsts = [separator.join(of[:n]).strip() for of in words]

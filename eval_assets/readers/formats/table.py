@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any, TypeVar
 
@@ -234,6 +234,7 @@ class FileTable:
         return headers
 
 
+@lru_cache(maxsize=10_000)  # each header is asked for by many rules
 def plain(header: str) -> str:
     """Return a header in lower case with underscores between its words.
 

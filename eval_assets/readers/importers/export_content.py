@@ -333,7 +333,8 @@ def at(record: object, *paths: str) -> Any:  # noqa: ANN401 - JSON as it comes
 def _at(record: object, path: str) -> Any:  # noqa: ANN401 - JSON as it comes
     if not isinstance(record, Mapping):
         return None
-    spellings = (key for key in record if plain(str(key)) == plain(path))
+    spelling = plain(path)
+    spellings = (key for key in record if plain(str(key)) == spelling)
     key = path if path in record else next(spellings, None)
     if key is not None:
         return record[key]
