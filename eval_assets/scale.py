@@ -21,6 +21,9 @@ _ENDS = re.compile(rf"\s*{_NUMBER}\s*-\s*{_NUMBER}(?:\s*:\s*([0-9.]+|any))?\s*",
 MOST_COMPARABLE = 7
 """Values of a scale up to which equal and adjacent ratings say how close raters are."""
 
+MOST_STEPS = 10_000
+"""Steps of a scale up to which each value can be looked at."""
+
 TOLERANCE = 1e-9
 """Float noise between a value and the step of a scale that it is."""
 
@@ -129,13 +132,15 @@ class Scale:
         """Return the scale of equal steps from `low` up to `high`.
 
         Raises:
-            ValueError: If `step` does not lead from `low` to `high` exactly.
+            ValueError: If `step` does not lead from `low` to `high` exactly, or in too many steps.
         """
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise ValueError(f"min must lie below max, got min {low:g} and max {high:g}")
         if not (math.isfinite(step) and step > 0):
             raise ValueError(f"step must be above 0, got {step:g}")
         n_steps = round((high - low) / step)
+        if n_steps > MOST_STEPS:
+            raise ValueError(f"a scale has at most {MOST_STEPS:,} steps, got {n_steps:,}")
         if n_steps < 1 or abs(low + n_steps * step - high) > TOLERANCE * max(1.0, abs(high)):
             raise ValueError(f"step {step:g} does not lead from {low:g} to {high:g}")
         inner = (float(round(low + k * step, 12)) for k in range(n_steps))

@@ -69,9 +69,9 @@ def _may_name_rater(name: str) -> bool:
 def _records(document: object) -> object:
     """Return a document without the ways in which pandas writes a frame."""
     match document:
-        case {"columns": [*names], "data": [*rows]}:
+        case {"columns": [*names], "data": [*rows]} if all(isinstance(row, list) for row in rows):
             return [dict(zip(map(str, names), row, strict=False)) for row in rows]
-        case {"schema": dict(), "data": [*rows]}:
+        case {"schema": dict(), "data": [*rows]} if all(isinstance(row, dict) for row in rows):
             return [{k: v for k, v in row.items() if k != "index"} for row in rows]
         case dict() if len(document) > 1:
             return _turned(document)

@@ -204,4 +204,5 @@ def _names_ratings(header: str) -> bool:
 def _are_ratings(lists: Sequence[Sequence[str]]) -> bool:
     """Return whether all parts of texts are numbers of one short scale."""
     numbers = [number_in(part) for parts in lists for part in parts if part]
-    return not np.isnan(numbers).any() and max(numbers) - min(numbers) <= 10
+    are_numbers = bool(numbers) and not np.isnan(numbers).any()
+    return are_numbers and max(numbers) - min(numbers) <= 10

@@ -254,10 +254,11 @@ def _with_united_lists(rows: list[Row]) -> list[Row]:
         if len(same) > 1 and not of >= _MESSAGE and _KEY not in of:
             united = (*path[:-1], "+".join(other[-1] for other in same))
             for row in rows:
+                lists = [(path, row.pop(path, None)) for path in same]
                 row[united] = [
                     {_KEY: path[-1], **item, _POSITION: f"{path[-1]} {n}"}
-                    for path in same
-                    for n, item in enumerate(row.pop(path, None) or (), start=1)
+                    for path, items in lists
+                    for n, item in enumerate(items if isinstance(items, list) else (), start=1)
                     if isinstance(item, dict)
                 ]
             return _with_united_lists(rows)

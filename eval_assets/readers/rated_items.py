@@ -80,7 +80,8 @@ def rated_items(  # noqa: PLR0913 - what is known of items
     for table in tables:
         if id(table) in read or (key := _key_to(table, index)) is None:
             continue
-        places = pd.Index(key.texts()).get_indexer(index)
+        named = np.flatnonzero(key.has_cell)
+        places = np.append(named, -1)[pd.Index(key.texts()[named]).get_indexer(index)]
         for column in table.columns:
             if column is not key and column.name not in items and column.kind is not Kind.EMPTY:
                 items[column.name] = np.array([*column.texts(), None], dtype=object)[places]

@@ -133,6 +133,11 @@ def _rows_of(
     header = reading.items[0].name if reading.items else "item"
     message, remedy = "a rating without an item", "Fill in what was rated, or remove the rating"
     problems.add(is_rating & (items < 0), header, message, remedy)
+    if reading.question is not None:
+        no_question = is_rating & ~reading.question.has_cell
+        is_named = is_named & reading.question.has_cell
+        message, remedy = "a rating without a question", "Fill in what was asked, or remove it"
+        problems.add(no_question, reading.question.name, message, remedy)
     ratings.problems += problems.in_order()
     _note_blanks(ratings, table, column)
     rows = np.flatnonzero(is_rating & is_named)

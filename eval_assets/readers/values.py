@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from eval_assets.readers.formats.table import BoolArray, FileColumn, without_blanks
 from eval_assets.readers.words import lines_of
-from eval_assets.scale import BINARY, Level, Scale
+from eval_assets.scale import BINARY, MOST_STEPS, Level, Scale
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -391,7 +391,7 @@ def scale_from_one(scale: Scale) -> Scale | None:
 
 
 def _between(low: float, high: float, values: set[float]) -> Scale:
-    if all(value.is_integer() for value in values):
+    if all(value.is_integer() for value in values) and high - low <= MOST_STEPS:
         return Scale.from_steps(low=low, high=high)
     # Hardly any of all numbers between two ends is an end, but they span most of the scale.
     around = _usual_around(low, high)

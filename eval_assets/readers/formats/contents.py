@@ -5,8 +5,8 @@ import json
 import re
 import sys
 import zipfile
+import zlib
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from io import BytesIO
@@ -15,7 +15,7 @@ from typing import Any
 
 import python_calamine
 
-from eval_assets.errors import InputProblem, SheetLine
+from eval_assets.errors import InputError, InputProblem, SheetLine
 from eval_assets.readers.formats.delimited import parse_delimited
 from eval_assets.readers.formats.files import decoded_as_guessed, named, read_bytes
 from eval_assets.readers.formats.header_rows import SAMPLE_ROWS, header_of, named_columns
@@ -35,6 +35,9 @@ _ONE_OBJECT = "Write one JSON object a line"
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LOG_PARTS = (b"header.json", b"_journal/start.json")
 _CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})(\d{1,7})"')
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+"""Errors of what is no whole zip file; an unknown method of packing is a RuntimeError."""
+
 _MOST_GRID_CELLS = 60_000_000
 """Cells of a sheet that calamine can hold; for more it ends the process."""
 
@@ -262,16 +265,19 @@ def _sheets(
     data: bytes, *, file: str, sheet: str | None, skip_rows: int
 ) -> list[tuple[str, FileTable]]:
     """Return the tables of a workbook by the names of their sheets."""
-    if data.startswith(b"PK"):
-        _refuse_far_cells(data, file=file)
     try:
+        if data.startswith(b"PK"):
+            _refuse_far_cells(data, file=file)
         with python_calamine.CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
             grids = {
                 name: workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
                 for name in workbook.sheet_names
             }
-    except python_calamine.CalamineError as error:
-        message = f"the spreadsheet cannot be read ({str(error).splitlines()[0]})"
+    except InputError:
+        raise
+    except (python_calamine.CalamineError, *_DAMAGED) as error:
+        reason = str(error).partition("\n")[0] or "its end is missing"
+        message = f"the spreadsheet cannot be read ({reason})"
         remedy = "Unpack it, and name its files" if file.endswith(".zip") else _SAVE_AGAIN
         raise input_error(file, message, remedy) from error
     if sheet is not None and sheet not in grids:
@@ -332,17 +338,17 @@ def _one_table(content: FileContent) -> FileTable:
 
 def _refuse_far_cells(data: bytes, *, file: str) -> None:
     """Raise an error if a cell far outside makes a sheet too large for calamine to hold."""
-    with suppress(zipfile.BadZipFile), zipfile.ZipFile(BytesIO(data)) as packed:
-        for name in packed.namelist():
-            if not re.fullmatch(r"xl/worksheets/[^/]*\.xml", name):
-                continue
-            places = _CELL.findall(packed.read(name))
-            n_rows = max((int(row) for _, row in places), default=0)
-            numbers = (reduce(lambda n, a: 26 * n + a - 64, letters, 0) for letters, _ in places)
-            n_columns = max(numbers, default=0)
-            if n_rows * n_columns > _MOST_GRID_CELLS > 40 * len(places):
-                message = "a cell lies far outside the table, and the sheet is too large"
-                raise input_error(file, message, "Delete that cell, or export the sheet as CSV")
+    with zipfile.ZipFile(BytesIO(data)) as packed:
+        names = packed.namelist()
+        sheets = [of for of in names if re.fullmatch(r"xl/worksheets/[^/]*\.xml", of)]
+        cells = [_CELL.findall(packed.read(name)) for name in sheets]
+    for places in cells:
+        n_rows = max((int(row) for _, row in places), default=0)
+        numbers = (reduce(lambda n, a: 26 * n + a - 64, letters, 0) for letters, _ in places)
+        n_columns = max(numbers, default=0)
+        if n_rows * n_columns > _MOST_GRID_CELLS > 40 * len(places):
+            message = "a cell lies far outside the table, and the sheet is too large"
+            raise input_error(file, message, "Delete that cell, or export the sheet as CSV")
 
 
 def _zipped_log(data: bytes, *, file: str) -> dict[str, Any]:

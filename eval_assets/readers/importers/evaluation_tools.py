@@ -10,6 +10,7 @@ from eval_assets.readers.importers.export_content import (
     Record,
     at,
     importer,
+    object_at,
     records_at,
     text_of,
 )
@@ -74,9 +75,9 @@ def read_openai_evals(records: Iterable[Record], export: Export) -> None:
     https://platform.openai.com/docs/api-reference/evals/getRunOutputItems
     """
     for position, record in enumerate(records, start=1):
-        item = record.get("datasource_item") or record
-        item = item.get("item", item)
-        sample = record.get("sample") or {}
+        item = object_at(record, "datasource_item") or record
+        item = object_at(item, "item") or item
+        sample = object_at(record, "sample")
         response_id = export.add_response(
             record.get("id") or item.get("id") or position,
             prompt=sample.get("input") or at(item, "input", "prompt", "question", "query"),
@@ -116,7 +117,7 @@ def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
             if not choices and sample.get("error"):
                 export.notes["samples failed before there was a response"] += 1
                 continue
-            metadata = sample.get("metadata") or {}
+            metadata = object_at(sample, "metadata")
             response_id = export.add_response(
                 f"{run}/{sample.get('id')}/{sample.get('epoch', 1)}",
                 prompt=sample.get("input"),
@@ -127,8 +128,9 @@ def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
                 target=sample.get("target"),
                 **{name: metadata[name] for name in metadata if plain(name) not in _OWN_COLUMNS},
             )
-            for scorer, score in (sample.get("scores") or {}).items():
-                _add_scores(export, response_id, scorer, score)
+            scores = object_at(sample, "scores")
+            for scorer in scores:
+                _add_scores(export, response_id, scorer, object_at(scores, scorer))
 
 
 def _add_scores(export: Export, response_id: str, scorer: str, score: Record) -> None:
@@ -176,7 +178,7 @@ def read_promptfoo(records: Iterable[Record], export: Export) -> None:
                 group_id=result.get("testIdx"),
             )
             for component in records_at(result, "gradingResult.componentResults"):
-                assertion = component.get("assertion") or {}
+                assertion = object_at(component, "assertion")
                 kind = str(assertion.get("type") or "assertion")
                 name = str(assertion.get("metric") or assertion.get("value") or kind)
                 if kind == _MANUAL:
@@ -210,7 +212,9 @@ def read_deepeval(records: Iterable[Record], export: Export) -> None:
                 response=at(case, "actual_output") or turns[-1:],
                 model=at(run, "hyperparameters.model"),
             )
-            for name, value in (at(case, "additional_metadata") or {}).items():
+            metadata = object_at(case, "additional_metadata")
+            metadata = metadata or object_at(case, "additionalMetadata")
+            for name, value in metadata.items():
                 if who(name) is Who.HUMAN:
                     export.add_rating(response_id, name, name, value)
             for metric in records_at(case, "metrics_data"):
@@ -239,12 +243,13 @@ def read_lm_eval(records: Iterable[Record], export: Export) -> None:
         while isinstance(response, list) and len(response) == 1:
             response = response[0]
         response_id = export.add_response(
-            f"{record.get('doc_hash') or record['doc_id']}/{record.get('filter') or 'none'}",
+            f"{record.get('doc_hash') or record.get('doc_id')}/{record.get('filter') or 'none'}",
             prompt=prompt or record.get("doc"),
             response=response,
-            group_id=record["doc_id"],
+            group_id=record.get("doc_id"),
         )
-        for metric in map(str, record.get("metrics") or []):
+        metrics = record.get("metrics")
+        for metric in map(str, metrics if isinstance(metrics, list) else []):
             export.add_score(response_id, metric, f"lm-eval {metric}", record.get(metric))
 
 
@@ -259,8 +264,11 @@ def read_weval(records: Iterable[Record], export: Export) -> None:
         contexts = record.get("promptContexts") or {}
         answers = record.get("allFinalAssistantResponses") or {}
         run = {"config": record.get("configId"), "run": record.get("runLabel")}
-        for prompt, by_model in record["evaluationResults"]["llmCoverageScores"].items():
-            for model, result in (by_model or {}).items():
+        scores = object_at(object_at(record, "evaluationResults"), "llmCoverageScores")
+        for prompt in scores:
+            by_model = object_at(scores, prompt)
+            for model in by_model:
+                result = object_at(by_model, model)
                 response_id = export.add_response(
                     f"{prompt}/{model}",
                     prompt=at(contexts, prompt),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.readers.formats.table import as_text, plain
@@ -359,6 +359,18 @@ def records_at(record: object, path: str) -> Sequence[Record]:
     """Return the objects in a list at a path; none if there is no list."""
     items = at(record, path)
     return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
+
+
+def object_at(record: Record, key: str) -> Record:
+    """Return the object in a field; an empty one, and the field as unread, if it holds none.
+
+    Examples:
+        >>> object_at({"scores": {"tone": 4}}, "scores"), object_at({"scores": 4}, "scores")
+        ({'tone': 4}, {})
+    """
+    # A look at the field does not count as reading it.
+    value = dict.get(cast("dict[str, Any]", record), key)
+    return record[key] if isinstance(value, Mapping) else {}
 
 
 def chat_fields(fields: Record) -> dict[str, Any]:

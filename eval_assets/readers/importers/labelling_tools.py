@@ -14,6 +14,7 @@ from eval_assets.readers.importers.export_content import (
     at,
     chat_fields,
     importer,
+    object_at,
     records_at,
     text_of,
 )
@@ -61,8 +62,9 @@ def _read_task(task: Record, export: Export) -> None:
             created_at = annotation.get("created_at")
             export.add_rating(response_id, name, rater, value, at=created_at)
     predictions = records_at(task, "predictions")
-    n_missing = int(task.get("total_predictions") or 0) - len(predictions)
-    if n_missing > 0:
+    n_predictions = task.get("total_predictions")
+    if isinstance(n_predictions, int) and n_predictions > len(predictions):
+        n_missing = n_predictions - len(predictions)
         export.notes["predictions are counted, but not in the export"] += n_missing
     for prediction in predictions:
         judge = prediction.get("model_version") or "prediction"
@@ -150,23 +152,25 @@ def read_argilla(records: Iterable[Record], export: Export) -> None:
     https://docs.argilla.io/latest/reference/argilla/records/records/
     """
     for record in records:
-        columns = chat_fields(record.get("fields", record))
+        fields = object_at(record, "fields") or record
+        columns = chat_fields(fields)
         if columns["response"] is None:
-            columns["response"] = text_of(dict(record.get("fields", record)))
+            columns["response"] = text_of(dict(fields))
         columns["model"] = at(record.get("metadata") or record, "model", "model_name")
         response_id = export.add_response(record.get("id") or record.get("_server_id"), **columns)
         nested = record if "fields" in record else _nested(record)
         if isinstance(nested.get("responses"), list):
             export.losses["responses in a list, as Argilla 1 has them, are not read"] += 1
             continue
-        for name, answers in (nested.get("responses") or {}).items():
-            for answer in answers:
+        responses, suggestions = (object_at(nested, of) for of in ("responses", "suggestions"))
+        for name in responses:
+            for answer in records_at(responses, name):
                 if answer.get("status") in ("discarded", "draft"):
                     export.notes["responses were discarded or are drafts"] += 1
                 else:
                     export.add_rating(response_id, name, answer.get("user_id"), answer.get("value"))
-        for name, suggestion in (nested.get("suggestions") or {}).items():
-            if suggestion:
+        for name in suggestions:
+            if suggestion := object_at(suggestions, name):
                 judge = suggestion.get("agent") or "suggestion"
                 export.add_score(response_id, name, judge, suggestion.get("value"))
 
@@ -174,10 +178,14 @@ def read_argilla(records: Iterable[Record], export: Export) -> None:
 def _nested(record: Record) -> Record:
     responses, suggestions = {}, {}
     for key, cell in dict(record).items():
-        if key.endswith(_USERS) and record.get(key):
+        if key.endswith(_USERS) and isinstance(cell, list):
+            record.get(key)
             name = key.removesuffix(_USERS)
-            values = record.get(f"{name}.responses") or []
-            statuses = record.get(f"{name}.responses.status") or [None] * len(values)
+            values, statuses = (
+                of if isinstance(of := record.get(f"{name}.{field}"), list) else []
+                for field in ("responses", "responses.status")
+            )
+            statuses = statuses or [None] * len(values)
             responses[name] = [
                 {"user_id": user, "value": value, "status": status}
                 for user, value, status in zip(cell, values, statuses, strict=False)

@@ -9,6 +9,7 @@ from eval_assets.readers.importers.export_content import (
     at,
     from_json,
     importer,
+    object_at,
     rating_of,
     records_at,
     text_of,
@@ -99,8 +100,9 @@ def read_langsmith(records: Iterable[Record], export: Export) -> None:
         for item in records_at(record, "feedback"):
             _read_feedback(item, export, run=response_id)
         # A mean mixes the ratings of people with scores of judges.
-        for stats in (record.get("feedback_stats") or {}).values():
-            summarised[response_id] += int(at(stats, "n") or 1)
+        for stats in object_at(record, "feedback_stats").values():
+            n_rated = at(stats, "n")
+            summarised[response_id] += n_rated if isinstance(n_rated, int) else 1
     rated = {response_id for response_id, _, _ in (*export.ratings, *export.scores)}
     n_lost = sum(n for response_id, n in summarised.items() if response_id not in rated)
     if n_lost:
@@ -245,7 +247,7 @@ def read_braintrust(records: Iterable[Record], export: Export) -> None:
             model=at(record.get("metadata"), "model", "model_name"),
         )
         flat = {k.removeprefix(_PREFIX): record[k] for k in record if k.startswith(_PREFIX)}
-        for name, value in (record.get("scores") or flat).items():
+        for name, value in (object_at(record, "scores") or flat).items():
             if value not in (None, ""):
                 export.add_value(response_id, name, "braintrust", value)
 
@@ -270,7 +272,7 @@ def read_opentelemetry(records: Iterable[Record], export: Export) -> None:
 
 def _read_event(event: Record, scope: str, export: Export) -> None:
     values = {
-        str(attribute.get("key")): next(iter((attribute.get("value") or {}).values()), None)
+        str(attribute.get("key")): next(iter(object_at(attribute, "value").values()), None)
         for attribute in records_at(event, "attributes")
     }
     if _EVENT not in (event.get("eventName"), values.get("event.name")):

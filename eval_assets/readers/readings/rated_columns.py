@@ -404,7 +404,7 @@ class RatedColumns:
             remedy = f"Correct it, or if it means no rating, pass {option}"
             number = column.numbers[column.codes[row]]
             if not np.isnan(number):
-                ends = f"{min(number, *numbers):g}-{max(number, *numbers):g}"
+                ends = f"{min([number, *numbers]):g}-{max([number, *numbers]):g}"
                 remedy += f"; if it is one, {option_text(self.table, 'scale', ends)}"
             message = f'"{value}" is not a value of the other ratings'
             place = self.table.files[row], self.table.lines[row], column.name

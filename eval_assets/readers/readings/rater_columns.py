@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.readers.columns import (
+    BLANK,
     CodedColumn,
     CodedTable,
     Columns,
@@ -374,8 +375,7 @@ def with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedCo
                 or all(who(value) is Who.JUDGE for value in column.values)
             )
         ):
-            codes = np.where(is_alone, column.codes + len(rater.values), rater.codes)
-            return replace(rater, codes=codes, values=[*rater.values, *column.values])
+            return _with_names(rater, column, is_alone)
     for column, is_machine in _machine_rows(columns):
         machines, people = (
             set(rater.codes[rows & rater.has_cell].tolist()) for rows in (is_machine, ~is_machine)
@@ -384,11 +384,17 @@ def with_machines(rater: CodedColumn, columns: Iterable[CodedColumn]) -> CodedCo
         is_below = column.level > rater.level and _says_whose(column)
         if machines & people and not is_below:
             continue  # the kind is that of the text: the same raters rate those of both
-        rows = np.flatnonzero(is_machine & (~rater.has_cell | is_below))
+        rows = is_machine & (~rater.has_cell | is_below)
         kinds = {column.values[code] for code in np.unique(column.codes[rows])}
-        if len(kinds) == 1 and who(kind := kinds.pop()) is Who.JUDGE:
-            codes = rater.codes.copy()
-            codes[rows] = len(rater.values)
+        if len(kinds) == 1 and who(kinds.pop()) is Who.JUDGE:
             level = max(rater.level, is_below * column.level)
-            return replace(rater, codes=codes, values=[*rater.values, kind], level=level)
+            return replace(_with_names(rater, column, rows), level=level)
     return rater
+
+
+def _with_names(rater: CodedColumn, names: CodedColumn, rows: npt.NDArray[np.bool_]) -> CodedColumn:
+    """Return a column of raters with the names of another column in some rows."""
+    values = [*dict.fromkeys([*rater.values, *names.values])]
+    place = {value: code for code, value in enumerate(values)}
+    codes = np.array([*map(place.__getitem__, names.values), BLANK])[names.codes]
+    return replace(rater, codes=np.where(rows, codes, rater.codes), values=values)

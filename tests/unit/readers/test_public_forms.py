@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -2391,3 +2392,67 @@ def test_log_of_clicks_in_a_cell_is_no_list_of_ratings(tmp_path: Path) -> None:
 
     assert set(result.ratings["question"]) == {"Answer.clear"}
     assert len(result.ratings) == len(rows)
+
+
+def test_rating_of_no_question_is_an_error(tmp_path: Path) -> None:
+    rows = [[i, r, q, PEOPLE[i, r]] for i in ITEMS for r in RATERS for q in ("tone", "form")]
+    rows[7][2] = " "
+
+    text = refusal(tmp_path, "r.csv", table(["item", "rater", "question", "rating"], *rows))
+
+    assert text.startswith("r.csv:9:question: a rating without a question")
+
+
+def test_rater_who_is_named_in_another_column_is_one(tmp_path: Path) -> None:
+    rows = [{"task": i, "reviewer": r, "score": PEOPLE[i, r]} for i in ITEMS for r in RATERS]
+    rows[0]["annotator"] = rows[0].pop("reviewer")
+
+    tables = read(tmp_path, "r.jsonl", lines(rows))
+
+    assert set(tables.ratings["rater"]) == {*RATERS}
+    assert len(tables.ratings) == len(rows)
+
+
+def test_cells_of_separators_alone_are_no_lists(tmp_path: Path) -> None:
+    rows = [[i, r, ";"] for i in ITEMS for r in RATERS]
+
+    result = read(tmp_path, "r.csv", table(["id", "worker", "score"], *rows))
+
+    assert set(result.ratings["value"]) == {0.0}
+
+
+def test_number_as_large_as_a_time_makes_no_scale_of_steps(tmp_path: Path) -> None:
+    rows = [[i, *(10**9 * PEOPLE[i, r] for r in RATERS[:2])] for i in ITEMS]
+    (tmp_path / "r.csv").write_text(table(["id", "anna", "ben"], *rows))
+
+    tables = read_ratings([tmp_path / "r.csv"], ReadOptions(rater=("anna", "ben")))
+
+    assert tables.questions[0].scale.values is None
+    with pytest.raises(ValueError, match="at most 10,000 steps"):
+        Scale.from_steps(low=0, high=1e9)
+
+
+def test_items_may_be_described_in_rows_without_a_name(tmp_path: Path) -> None:
+    rows = [[i, r, PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+    (tmp_path / "ratings.csv").write_text(table(["item", "rater", "rating"], *rows))
+    texts = [*([i, TEXTS[i]] for i in ITEMS), ["", "one"], ["", "two"]]
+    (tmp_path / "texts.csv").write_text(table(["item", "response"], *texts))
+
+    tables = read_ratings([tmp_path / "ratings.csv", tmp_path / "texts.csv"], ReadOptions())
+
+    assert tables.items.set_index("item")["response"].to_dict() == TEXTS
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"columns": ["anna", "ben"], "data": [True, [1, 2]]},
+        {"schema": {"fields": []}, "data": [{"anna": 1}, [2]]},
+        [{"experts": [{"score": 1}], "crowd": 0.5}, {"experts": 2, "crowd": [{"score": 3}]}],
+    ],
+)
+def test_document_that_is_half_of_a_known_form_is_read_or_refused(
+    tmp_path: Path, document: object
+) -> None:
+    with suppress(ExceptionGroup):
+        read(tmp_path, "r.json", json.dumps(document))

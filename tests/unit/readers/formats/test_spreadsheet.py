@@ -1,3 +1,4 @@
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,15 @@ def test_a_broken_spreadsheet_is_refused(tmp_path: Path, content: bytes, problem
         read(tmp_path, content)
 
     assert str(raised.value).startswith(problem)
+
+
+def test_a_workbook_with_any_broken_byte_is_read_or_refused(tmp_path: Path) -> None:
+    rows: list[list[Cell]] = [["id", "anna"]]
+    rows += [[f"a{k}", k % 5] for k in range(20)]
+    whole = workbook({"Sheet1": rows})
+
+    for place in range(0, len(whole), 7):
+        broken = bytearray(whole)
+        broken[place] ^= 0xB6
+        with suppress(InputError):
+            read(tmp_path, bytes(broken))

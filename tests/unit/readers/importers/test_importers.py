@@ -2,6 +2,10 @@
 
 import json
 import zipfile as plain_zip
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pandas as pd
@@ -287,3 +291,26 @@ def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
 
     assert (tmp_path / "labels.csv").read_text() == "mine"
     assert not (tmp_path / "evaluation.yaml").exists()
+
+
+def _places(value: object, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value)  # type: ignore[arg-type]
+    for key, part in parts:
+        yield (*place, key)
+        if isinstance(part, dict | list):
+            yield from _places(part, (*place, key))
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_with_a_value_of_another_kind_is_read_or_refused(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "export.json"
+    _, content = EXPORTS[name]
+
+    for n, (*parents, key) in enumerate(_places(content)):
+        changed = json.loads(json.dumps(content))
+        reduce(getitem, parents, changed)[key] = (3, "text", [{}], True)[n % 4]
+        path.write_text(json.dumps(changed))
+        with suppress(InputError, ExceptionGroup):
+            import_files([path])
