@@ -83,6 +83,7 @@ def read_responses(
     merged = parts[0] if parts else _frame({})
     if len(parts) > 1:
         merged = pd.concat(parts, ignore_index=True)
+    if len(parts) > 1 or problems:
         merged = merged.drop_duplicates("response_id", keep="first", ignore_index=True)
     some_unread = n_whole < len(evaluation.responses)
     missing = [column for column in evaluation.filter_columns if not any(column_of(merged, column))]

@@ -8,7 +8,7 @@ import pytest
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
-from tests.unit.readers.conftest import Reported, Write
+from tests.unit.readers.conftest import RESPONSES, Reported, Write
 
 
 def responses(folder: Path) -> pd.DataFrame:
@@ -235,6 +235,18 @@ def test_what_is_wrong_with_responses_is_reported(
     assert reported(lambda: responses(folder)) == [
         f"responses.csv:{problem}" for problem in problems
     ]
+
+
+def test_repeated_response_is_reported_beside_what_is_wrong_with_its_labels(
+    write: Write, reported: Reported
+) -> None:
+    labels = "response_id,rater_id,question_id,rating\na1,anna,safe,1\na1,ben,safe,7\n"
+    folder = write({"responses.csv": f"{RESPONSES}a1,Why?,So.,m1\n", "labels.csv": labels})
+
+    first, second = reported(lambda: responses(folder))
+
+    assert first.startswith('responses.csv:4:response_id: "a1" is repeated')
+    assert second.startswith("labels.csv:3:rating: ")
 
 
 def test_null_is_not_an_answer(write: Write, reported: Reported) -> None:
