@@ -9,7 +9,6 @@ import gc
 import json
 import multiprocessing
 import os
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -39,10 +38,11 @@ connection.connect({address!r})
 request = json.dumps([sys.argv, dict(os.environ), os.getcwd(), inherited]).encode()
 socket.send_fds(connection, [len(request).to_bytes(4, "big")], [0, 1, 2, *inherited])
 connection.sendall(request)
-signal.signal(signal.SIGINT, lambda *_: connection.send(b"i"))
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, _: connection.send(bytes([number])))
 sys.exit(int.from_bytes(connection.recv(1) or b"\\1", "big"))
 """
-"""Hands arguments, variables, folder, streams and SIGINT to the server; ends with its code.
+"""Hands arguments, variables, folder, streams and signals to the server; ends with its code.
 
 Processes of multiprocessing know the pipes that they inherit by their numbers. Of other uses of
 Python, code servers of Dagster and workers of tests are forked.
@@ -91,7 +91,7 @@ def _serve(address: str, owner: int) -> None:
 def _keep(connection: socket.socket) -> None:
     """Fork the process of a command, and return its exit code.
 
-    It is interrupted if its client is, and killed if its client ends.
+    It is interrupted or terminated if its client is, and killed if its client ends.
     """
     size, streams, _, _ = socket.recv_fds(connection, 4, 100)
     with connection.makefile("rb") as received:
@@ -102,8 +102,8 @@ def _keep(connection: socket.socket) -> None:
     assert process.pid is not None
     end = os.pidfd_open(process.pid)
     while end not in wait([end, connection]):
-        if connection.recv(1):
-            os.kill(process.pid, signal.SIGINT)
+        if number := connection.recv(1):
+            os.kill(process.pid, number[0])
         else:
             process.kill()
     process.join()

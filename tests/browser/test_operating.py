@@ -48,10 +48,13 @@ def await_that(condition: Callable[[], object], process: "subprocess.Popen[bytes
         time.sleep(0.5)
 
 
-def link_checkout(folder: Path) -> None:
-    """Link what make needs."""
-    for name in ("Makefile", ".venv", "pyproject.toml", "constraints.txt"):
+def link_checkout(folder: Path, programs: Path) -> None:
+    """Link what make needs, with programs that import nothing."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         (folder / name).symlink_to(TOP / name)
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "bin").symlink_to(programs)
+    (folder / ".venv" / "installed").touch()
 
 
 class Ui:
@@ -59,12 +62,13 @@ class Ui:
 
     Args:
         folder: Where the copy is made.
+        programs: The folder of programs.
         environment: Variables that name the channels of alerts.
     """
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, programs: Path, environment: dict[str, str]) -> None:
         self.data = folder / "data"
-        link_checkout(folder)
+        link_checkout(folder, programs)
         for name in ("dagster.yaml", "workspace.yaml"):
             shutil.copy(TOP / name, folder)
         for name in ("sample", "contested"):
@@ -117,9 +121,9 @@ class Ui:
 
 
 @contextmanager
-def user_interface(folder: Path, posts: Received, mails: Received) -> Iterator[Ui]:
+def user_interface(folder: Path, programs: Path, posts: Received, mails: Received) -> Iterator[Ui]:
     """Yield the UI, whose alerts go to the two receivers."""
-    ui = Ui(folder, {"EVAL_ALERT_URLS": f"{posts.address} {mails.address}"})
+    ui = Ui(folder, programs, {"EVAL_ALERT_URLS": f"{posts.address} {mails.address}"})
     try:
         await_that(ui.is_ready, ui.process)
         yield ui
@@ -151,8 +155,10 @@ def titles(received: Received) -> list[str]:
     return posts + [str(make_header(decode_header(mail["Subject"]))) for mail in received.mails]
 
 
-def test_a_folder_without_evaluations_starts_no_ui_and_is_not_made(tmp_path: Path) -> None:
-    link_checkout(tmp_path)
+def test_a_folder_without_evaluations_starts_no_ui_and_is_not_made(
+    tmp_path: Path, program_folder: Path
+) -> None:
+    link_checkout(tmp_path, program_folder)
     done = subprocess.run(
         ["make", "ui", "EVAL_DATA=data/smaple"],
         cwd=tmp_path,
@@ -168,14 +174,14 @@ def test_a_folder_without_evaluations_starts_no_ui_and_is_not_made(tmp_path: Pat
 
 
 def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
-    tmp_path: Path, browser: "Browser"
+    tmp_path: Path, program_folder: Path, browser: "Browser"
 ) -> None:
     context = new_context(browser, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     with (
         webhook(refusing=1) as posts,
         mailbox(refusing=1) as mails,
-        user_interface(tmp_path, posts, mails) as ui,
+        user_interface(tmp_path, program_folder, posts, mails) as ui,
     ):
         page.goto(f"{ui.address}/locations/eval_assets/sensors/check_alerts")
         page.locator("input[type=checkbox]:checked").first.wait_for(state="attached")
