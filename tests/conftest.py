@@ -46,17 +46,16 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
-    """Fork workers for slow tests from the server of programs, which has imported everything.
+    """Fork workers from the server of programs, which has imported everything.
 
-    A worker by itself imports for four seconds, and six of them start at once.
+    A worker by itself imports for four seconds, and all of them start at once.
     """
-    if config.option.markexpr == "slow":
-        folder = TemporaryDirectory(prefix="programs")
-        config.add_cleanup(folder.cleanup)
-        start_programs(Path(folder.name), owner=os.getpid())
-        os.environ[PROGRAMS] = folder.name
-        for spec in specs:
-            spec.python = f"{folder.name}/python"
+    folder = TemporaryDirectory(prefix="programs")
+    config.add_cleanup(folder.cleanup)
+    start_programs(Path(folder.name), owner=os.getpid())
+    os.environ[PROGRAMS] = folder.name
+    for spec in specs:
+        spec.python = f"{folder.name}/python"
 
 
 @pytest.fixture(scope="session", autouse=True)
