@@ -94,7 +94,21 @@ def follow(target: "Locator") -> None:
 def violations(page: "Page", axe: str) -> list[str]:
     """Return what axe-core finds wrong: rule, element and reason."""
     page.evaluate(axe)
-    result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return _found(page, {"resultTypes": ["violations"]})
+
+
+def violations_by_day_and_night(page: "Page", axe: str) -> list[str]:
+    """As `violations`; in the dark, the same elements have other colours."""
+    by_day = violations(page, axe)
+    page.emulate_media(color_scheme="dark")
+    of_colours = ["color-contrast", "link-in-text-block"]
+    by_night = _found(page, {"resultTypes": ["violations"], "runOnly": of_colours})
+    page.emulate_media(color_scheme="light")
+    return by_day + by_night
+
+
+def _found(page: "Page", options: dict[str, Any]) -> list[str]:
+    result = page.evaluate("options => axe.run(document, options)", options)["violations"]
     return [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
         for violation in result

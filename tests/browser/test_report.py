@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eval_assets.shown.html import report_page
-from tests.browser.conftest import CHROMIUM, OpenPage, violations
+from tests.browser.conftest import CHROMIUM, OpenPage, violations_by_day_and_night
 from tests.unit.shown.reports import CASES, case
 
 if TYPE_CHECKING:
@@ -22,27 +22,16 @@ WIDTHS = (390, 1280)
 OPEN = "document.querySelectorAll('details').forEach(fold => fold.open = true)"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", CASES)
-def test_the_page_has_no_barriers(
-    name: str, width: int, scheme: str, open_page: OpenPage, axe: str
+def test_the_page_has_no_barriers_and_is_never_wider_than_the_window(
+    name: str, width: int, open_page: OpenPage, axe: str
 ) -> None:
-    page = open_page(report_page(case(name)), width=width, color_scheme=scheme, bypass_csp=True)
-    page.evaluate(OPEN)
-
-    assert violations(page, axe) == []
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", CASES)
-def test_the_page_is_never_wider_than_the_window(
-    name: str, width: int, open_page: OpenPage
-) -> None:
-    page = open_page(report_page(case(name)), width=width)
+    page = open_page(report_page(case(name)), width=width, bypass_csp=True)
     page.evaluate(OPEN)
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations_by_day_and_night(page, axe) == []
 
 
 def end_of(page: "Page", selector: str) -> float:
