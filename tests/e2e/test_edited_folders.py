@@ -211,9 +211,12 @@ WALK = (
         {"gate raised": (declare("severity: warn}", f"severity: warn}}{HIGH_GATE}"), 3)},
         State(3, UNKNOWN, dict.fromkeys(HOLDS, 4)),
     ),
-    Step({"gate lowered": (declare(HIGH_GATE, ""), 0)}, State(0, AS_TESTED, HOLDS)),
     Step(
-        {"split as before": (declare(SPLIT, ""), 0), "score": (change_score, 0)},
+        {
+            "gate lowered": (declare(HIGH_GATE, ""), 0),
+            "split as before": (declare(SPLIT, ""), 3),
+            "score": (change_score, 3),
+        },
         State(0, AS_TESTED | {"verbose": 4}, HOLDS),
     ),
     Step(
