@@ -11,7 +11,7 @@ from eval_assets.cli.main import COMMANDS
 
 HEAVY = (
     *("anthropic", "dagster", "duckdb", "jinja2", "numpy", "openai", "pandas", "pydantic"),
-    *("rich", "sqlalchemy", "sqlalchemy.dialects.postgresql", "yaml"),
+    *("rich", "scipy", "sqlalchemy", "sqlalchemy.dialects.postgresql", "yaml"),
 )
 NAMES = [name for summaries in COMMANDS.values() for name in summaries]
 
@@ -62,12 +62,14 @@ def test_command_on_stored_figures_loads_no_pandas(name: str, tmp_path: Path) ->
 
 def test_check_of_a_file_loads_nothing_that_runs_or_tunes_judges(tmp_path: Path) -> None:
     file = tmp_path / "ratings.csv"
-    file.write_text("ticket,anna,ben\n" + "".join(f"T{n},{n % 5},{n % 4}\n" for n in range(20)))
+    rows = "".join(f"T{n},{n % 5},{n % 4},{n % 5}\n" for n in range(20))
+    file.write_text(f"ticket,anna,ben,gpt-4o\n{rows}")
 
     [(code, loaded)] = loaded_by(("check", str(file)))
 
     assert code in {0, 2, 3}
-    assert loaded & {"anthropic", "dagster", "openai", "pydantic", "sqlalchemy", "yaml"} == set()
+    for_runs = {"anthropic", "dagster", "openai", "pydantic", "scipy", "sqlalchemy", "yaml"}
+    assert loaded & for_runs == set()
 
 
 @pytest.mark.slow

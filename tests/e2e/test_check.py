@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 from eval_assets import check
 from eval_assets.errors import InputError
 from eval_assets.wording import columns_of
-from tests.e2e.conftest import PROGRAM, call
+from tests.e2e.conftest import call
 
 CODE = Path(__file__).parents[2] / "data" / "code"
 Ended = subprocess.CompletedProcess[str]
@@ -48,9 +47,7 @@ def two_classes(n: int = 120) -> pd.DataFrame:
 def test_screen_has_the_answer_on_labels_and_judge(tmp_path: Path) -> None:
     agreeing().to_csv(tmp_path / "tickets.csv", index=False)
 
-    ended = subprocess.run(
-        [PROGRAM, "check", "tickets.csv"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    ended = checked(tmp_path, "tickets.csv")
 
     lines = ended.stdout.splitlines()
     assert ended.returncode == 0, ended.stderr
@@ -370,25 +367,6 @@ def test_report_never_replaces_a_file_of_ratings(tmp_path: Path) -> None:
 
     assert (done.returncode, path.read_text()) == (2, content)
     assert "r.csv: the file exists, and is no page. Name another." in done.stderr
-
-
-def test_nothing_of_dagster_is_imported(tmp_path: Path) -> None:
-    agreeing().to_csv(tmp_path / "r.csv", index=False)
-    program = (
-        "import sys; from eval_assets.cli.main import main\n"
-        "try: main()\n"
-        "finally: print(*sorted({'dagster', 'sqlalchemy', 'scipy', 'pydantic'} & {*sys.modules}))"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", program, "check", "r.csv", "--no-html"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines()[-1] == ""
 
 
 def test_function_gives_the_answer_of_the_command(tmp_path: Path) -> None:
