@@ -42,11 +42,11 @@ def test_no_odd_reply_ends_a_run_and_every_reply_is_kept(
 ) -> None:
     provider.behave(Behaviour(faults=Faults(rates={"odd_shape": 1.0})))
 
-    summary = judge_all(units(10 * len(SHAPES)))
+    summary = judge_all(units(5 * len(SHAPES)))
 
     result = Counter(score.status for score in summary.scores)
     assert result.keys() == {"ok", "unparsable", "missing", "api_error"}
-    assert result["ok"] > 4 * len(SHAPES)
+    assert result["ok"] > 2 * len(SHAPES)
     assert all(attempt.raw_reply for attempt in ledger.attempts)
     unknown = [a for a in ledger.attempts if a.status != "api_error" and a.cost_usd is None]
     assert unknown

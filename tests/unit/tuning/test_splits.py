@@ -2,7 +2,7 @@ import hashlib
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_assets.config.tuning import SplitShares
@@ -31,6 +31,7 @@ def test_two_fifths_are_train_and_one_fifth_is_dev_to_the_last_group() -> None:
         assert split_of(str(k), narrow) == expected
 
 
+@settings(max_examples=30)
 @given(st.lists(st.text(max_size=8)), st.lists(st.text(max_size=8)))
 def test_groups_that_are_added_move_no_other_group(old: list[str], new: list[str]) -> None:
     assert splits_of(old + new, SHARES)[: len(old)].tolist() == splits_of(old, SHARES).tolist()
