@@ -8,6 +8,7 @@ from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
 from eval_assets.readers.names import Who, is_first_name, who
 from eval_assets.readers.nested_records import ALIKE, LINE, Row, similarity, tables_of_rows
+from eval_assets.readers.readings.person_rows import form_of
 from eval_assets.readers.summary_rows import without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 
@@ -82,6 +83,12 @@ def _records(document: object) -> object:
 def _turned(document: dict[str, Any]) -> object:
     """Return the rows of an object of columns, or of a matrix of which the longer side are rows."""
     values = list(document.values())
+    labels = {of for of in values if isinstance(of, str | int | float)}
+    forms = {form_of(str(key)) for key in document}
+    are_flat = not any(isinstance(of, dict | list) for of in values)
+    if len(forms) == 1 and are_flat and 2 < 2 * len(labels) <= len(values):
+        # A label for each of many items.
+        return [{"item": key, "label": of} for key, of in document.items()]
     if all(map(_may_name_rater, document)) and all(
         isinstance(of, list) and of and all(isinstance(row, dict) for row in of) for of in values
     ):  # records by their rater

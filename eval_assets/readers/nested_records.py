@@ -53,8 +53,9 @@ def tables_of_rows(
     rows = _without_single_lists(_without_objects(rows))
     rows = _with_united_lists([_with_runs(row) for row in rows])
     paths = list(dict.fromkeys(path for row in rows for path in row if path != LINE))
-    lists = [path for path in paths if any(isinstance(row.get(path), list) for row in rows)]
-    fields = [path for path in paths if path not in lists]
+    in_lists = {path for row in rows for path, value in row.items() if isinstance(value, list)}
+    lists = [path for path in paths if path in in_lists]
+    fields = [path for path in paths if path not in in_lists]
     columns: dict[Path, CodedColumn] = {}
     for path in fields:
         column = CodedColumn.of("", [row.get(path) for row in rows], level=levels.get(path, level))
@@ -127,8 +128,9 @@ def _with_runs(row: Row) -> Row:
     runs: list[dict[str, Any]] = []
     rest: Row = {}
     for path, value in row.items():
-        judge = next((name for name in reversed(path) if names_model(name)), None)
-        is_of_name = judge is None and has_name and names_judge(".".join(path))
+        is_list = isinstance(value, list)
+        judge = next((name for name in reversed(path) if is_list and names_model(name)), None)
+        is_of_name = judge is None and has_name and is_list and names_judge(".".join(path))
         if not isinstance(value, list) or not (judge or is_of_name):
             rest[path] = value
             continue

@@ -238,7 +238,9 @@ def _is_same_form(table: CodedTable, other: CodedTable) -> bool:
         return False
     is_alike = len(names & other_names) / max(1, len(names | other_names)) >= 0.8
     is_same_place = table.sheet == other.sheet or not table.document
-    return is_alike and (is_same_place or table.file != other.file)
+    # A table of parts repeats what stands above them.
+    depths = {max((c.level for c in of.columns), default=0) for of in (table, other)}
+    return is_alike and len(depths) == 1 and (is_same_place or table.file != other.file)
 
 
 def _joined(tables: Sequence[CodedTable]) -> CodedTable:

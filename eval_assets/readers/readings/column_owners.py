@@ -109,14 +109,19 @@ class ColumnOwners:
         return runs if len(runs) > 1 and are_runs else []
 
     def _models_who_rate(self, candidates: Columns) -> list[CodedColumn]:
-        """Return the columns called model that hold what people's hold, and no names of models."""
-        people = [{*column.values} for column in candidates if self.is_person(column)]
+        """Return the columns called model that hold what people's hold, and no names of models.
+
+        Decimals need only lie among people's numbers.
+        """
+        people = [column for column in candidates if self.is_person(column)]
         parts = parts_of_raters([column.name for column in candidates])
         return [
             column
             for column in candidates
             if plain(parts.get(column.name, column.name)) in MODELS
-            and any(len(values & {*column.values}) > 1 for values in people)
+            and any(
+                len({*of.values} & {*column.values}) > 1 or _lies_among(column, of) for of in people
+            )
         ]
 
     def _person_of_all(self) -> str:
@@ -196,6 +201,14 @@ class ColumnOwners:
         return bool(is_named or judge_of_question(judges[0].name, [person.name]))
 
 
+def _lies_among(column: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether decimals, if they are rounded, are in the range of another column."""
+    if not column.kind is other.kind is Kind.NUMBER or column.is_whole:
+        return False
+    low, high = np.nanmin(other.numbers), np.nanmax(other.numbers)
+    return bool(low <= np.nanmin(column.numbers) + 0.5 and np.nanmax(column.numbers) - 0.5 <= high)
+
+
 def kinds_of(columns: Columns) -> dict[int, Who]:
     """Return whom the header of each column names, beside those of the peers."""
     names = [column.name for column in columns]
@@ -242,6 +255,7 @@ def beside_humans(columns: Columns) -> list[CodedColumn]:
     """
     humans = [of for of in columns if "human" in of.name.lower()]
     of_humans = {re.sub("human_|_human$", "", plain(of.name)) for of in humans}
+    of_humans -= {plain(of.name) for of in humans}  # human2 beside human is another person
     pairs = ((a, b) for a, b in product(humans, columns) if {*a.values} == {*b.values})
     names = ([of.name for of in pair] for pair in pairs)
     of_none = {  # ragcoder_label beside human_label
@@ -253,7 +267,7 @@ def beside_humans(columns: Columns) -> list[CodedColumn]:
         and not (is_first_name(part) or names_one_of_several(part))
         and not may_be(part, Role.SUMMARY, Role.SYSTEM, Role.ROUND, Role.RUN)
     }
-    return [of for of in columns if plain(of.name) in of_humans - {"human"} or of.name in of_none]
+    return [of for of in columns if plain(of.name) in of_humans or of.name in of_none]
 
 
 def _is_threshold(column: CodedColumn, columns: Columns) -> bool:
