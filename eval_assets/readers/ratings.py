@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from os.path import commonpath
 from pathlib import Path
@@ -125,10 +126,9 @@ def read_ratings(
     doubts, alternatives = list(result.doubts), []
     forks = [fork for reading in readings for fork in reading.forks]
     for choice, changed in forks[:_MOST_FORKS]:
-        try:
+        other = None  # where raters may be parts of the item, a refusal leaves the doubt
+        with suppress(InputError, ExceptionGroup):
             other, _ = _read(tables, replace(options, **dict[str, Any](changed)), evaluation)
-        except (InputError, ExceptionGroup):
-            continue
         table, columns = readings[0].table, result.columns
         parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
         # What is no question is part of the item, and what is no rating on its own a rater's.
@@ -143,8 +143,10 @@ def read_ratings(
             " ".join(option_text(table, name, *of) for name, of in parts.items()),
             " ".join(option_text(table, role, *of) for role, of in confirmed.items()),
         )
-        doubts.append(doubt)
-        alternatives.append((doubt, other))
+        if other is not None:
+            alternatives.append((doubt, other))
+        if other is not None or [*changed] == ["item"]:
+            doubts.append(doubt)
     for doubt, questions in _other_scales(result, readings[0].table):
         doubts.append(doubt)
         low = {question.id: question.scale.low for question in questions}
@@ -546,17 +548,21 @@ def _select_questions(ratings: CollectedRatings, options: ReadOptions) -> None:
 
 
 def _remedy_of_copies(readings: Sequence[Reading]) -> str:
-    """Return the remedy of a second rating, with a column that may tell the items apart."""
+    """Return the remedy of a second rating, with the column that tells most ratings apart."""
     reading = readings[0]
     further = [
-        column.name
+        column
         for column in reading.table.columns
-        if not reading.uses(column) and column.n_distinct > 1 and column.kind is not Kind.EMPTY
+        if not (reading.uses(column) or column.may_be(Role.MEASURE, Role.TIME, Role.TEXT))
+        and column.n_distinct > 1
+        and column.kind not in (Kind.EMPTY, Kind.TIME)
     ]
     if not reading.items or not further:
         return "Keep one of the two"
-    names = [*(column.name for column in reading.items), further[0]]
-    option = option_text(reading.table, "item", *names)
+    columns = [of for of in (reading.rater, reading.question, reading.run) if of is not None]
+    items = [*reading.items]
+    items.append(max(further, key=lambda of: n_distinct(combined([*items, *columns, of]))))
+    option = option_text(reading.table, "item", *(column.name for column in items))
     return f"Keep one of the two, or if several columns say what was rated, pass {option}"
 
 

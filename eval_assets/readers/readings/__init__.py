@@ -77,6 +77,7 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
         _rate_responses(reading, choices)
         _doubt_question(reading, choices)
         _doubt_item(reading, choices)
+        _doubt_slots(reading, choices)
         split_levels(reading, choices)
         reading.name_the_rest()
     return sorted(usable, key=lambda reading: -reading.likelihood)
@@ -150,6 +151,27 @@ def _doubt_item(reading: Reading, choices: Choices) -> None:
                 reading.forks.append((choice, {"rater": (part.name,)}))
 
 
+def _doubt_slots(reading: Reading, choices: Choices) -> None:
+    """Say that numbered columns may each rate the text of their number, as pair2 does query2."""
+    rated = [of.column.name for of in reading.rated if of.question]
+    stems, slots = ({_slot(name)[part] for name in rated} for part in (0, 1))
+    if len(stems) > 1 or len(slots) < 2 or "" in slots or choices.ratings:
+        return
+    texts = [_slot(of.name) for of in reading.table.columns if of.kind is Kind.TEXT]
+    for stem in dict.fromkeys(stem for stem, _ in texts):
+        if slots <= {number for of, number in texts if of == stem}:
+            text = f"{rated[0]} is numbered like {stem}{_slot(rated[0])[1]}"
+            text += "; if each such column rates one text, write a row for each of these"
+            reading.notes.append(text)
+            return
+
+
+def _slot(name: str) -> tuple[str, str]:
+    """Return a header without the number at its end, and that."""
+    stem = name.rstrip("0123456789")
+    return stem, name[len(stem) :]
+
+
 def best_readings(
     tables: Sequence[CodedTable], options: ReadOptions
 ) -> tuple[list[Reading], list[Reading]]:
@@ -167,6 +189,7 @@ def best_readings(
     refused: list[Reading] = []
     for of_document in documents.values():
         candidates = [of for table in of_document for of in readings_of(table, options)]
+        candidates = _without_repeated(candidates)
         # What lies above people's ratings in a deeper list are attributes.
         candidates.sort(key=lambda r: -sum(c.column.level for c in r.rated[:1] if not c.is_judge))
         candidates.sort(key=lambda of: -of.likelihood)
@@ -185,6 +208,26 @@ def best_readings(
     return readings, sorted(refused, key=lambda of: -of.likelihood)
 
 
+def _without_repeated(candidates: list[Reading]) -> list[Reading]:
+    """Return readings without those that repeat ratings for each part of a list beside them."""
+
+    def rated(reading: Reading) -> set[str]:
+        return {of.column.name for of in reading.rated}
+
+    def is_whole(reading: Reading) -> bool:
+        levels = [of.column.level for of in reading.rated]
+        return max(column.level for column in reading.table.columns) == max(levels, default=0)
+
+    whole = [rated(of) for of in candidates if of.refusal is None and is_whole(of)]
+    return [
+        of
+        for of in candidates
+        if is_whole(of)
+        or (of.rater is not None and of.rater.may_be(Role.RATER))
+        or not any(rated(of) <= names for names in whole)
+    ]
+
+
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:
     """Have columns told that may well hold ratings, and are not read."""
     best = readings[0]
@@ -196,19 +239,24 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     read = {of.column.name for reading in readings for of in reading.rated}
     columns = [of for of in columns if of.name not in read]
     paired = _said_by_both(columns)
+    begins = re.compile(rf"({'|'.join(map(re.escape, values)) or '$'})(?!\w)", re.IGNORECASE)
     for column in columns:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
             continue
         is_open = reason == FREE_TEXT and not column.may_be(Role.TEXT)
-        if is_open and all(map(_STATED.search, column.values[:50])):
+        replies = column.values[:50] if is_open else []
+        firsts = [m[0].casefold() for m in map(begins.match, replies) if m]
+        are_said = len({*firsts}) > 1 and len(firsts) > 0.9 * len(replies)
+        if replies and (are_said or all(map(_STATED.search, replies))):
             best.not_read[column.name] = _REPLIES
             continue
         is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
         is_judge = names_judge(column.name) and not names_model(column.name)
         words = {*map(str.casefold, column.rating_words if column.can_rate else ())}
         is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
-        has_all = len(words) > 1 and is_known and words == values
+        is_part = reason == OF_ITEM and len(words) > 2 and words <= values
+        has_all = is_part or (len(words) > 1 and is_known and words == values)
         if (
             (is_judge and is_open)
             or (reason.is_attribute and (has_all or column.name in paired))

@@ -50,6 +50,7 @@ from eval_assets.readers.readings.shared_criteria import columns_by_criterion, j
 from eval_assets.readers.readings.table_reading import (
     NUMBER_AT_END,
     VALUES_ALONE,
+    WHO_RATES,
     Choices,
     RatedColumn,
     Reading,
@@ -57,7 +58,6 @@ from eval_assets.readers.readings.table_reading import (
     question_among,
 )
 
-_WHO_RATES = re.compile(r"annotat|rat(er|ed)|review|label|coder|evaluat|assess|grade|scored")
 _PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
 _OF_SIDE = re.compile(r"(score|rating|grade|point|quality)s?_?[12ab]$")
 _BETTER = re.compile(r"(^|_)(winner|preferred|preference|better)(_|$)")
@@ -158,7 +158,7 @@ class _ItemRows:
         names = tuple(of.column.name for of in reading.rated)
         for column in self.owners.columns if is_open and len(models) > 1 else ():
             is_rater = column.holds_emails or (
-                _WHO_RATES.search(plain(column.name)) and column.may_be(Role.RATER)
+                WHO_RATES.search(plain(column.name)) and column.may_be(Role.RATER)
             )
             are_people = is_rater and share_of_people(column.values[:50]) > 0.5
             if are_people and column.name not in names and all(map(names_model, models)):
@@ -267,6 +267,9 @@ class _ItemRows:
         criteria = [c for c in rated if self.owners.who_is(c) is Who.CRITERION]
         unknown = [c for c in rated if c not in people and c not in criteria]
         human = [c for c in rated if self.owners.who_is(c) is Who.HUMAN]
+        abbreviations = [column.name for column in (*people, *unknown)]
+        if unknown and all(of.isupper() and of.isalpha() and len(of) < 6 for of in abbreviations):
+            people = []  # some of these abbreviations are too long for initials
         of_responses = self._rated_responses(rated or judges)
         reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
         if of_responses:
@@ -385,7 +388,10 @@ class _ItemRows:
         ]
         names = [column.name for column in rated]
         ways = [names] if len(names) > 1 else [[*names, name] for name in numbers]
-        parts = next(filter(None, (list(distinct_parts(way).values()) for way in ways)), None)
+        ends = [re.split(r"[\W_]", name)[-1] for name in names]  # a, and not score_a
+        are_ends = len({name.removesuffix(end) for name, end in zip(names, ends, strict=True)}) == 1
+        parts = ends if are_ends and len({*ends}) == len(ends) > 1 else None
+        parts = parts or next(filter(None, ([*distinct_parts(of).values()] for of in ways)), None)
         if parts is None:
             return []
         texts = [
@@ -394,11 +400,11 @@ class _ItemRows:
             if c.kind in (Kind.TEXT, Kind.WORD)
             and not (c in rated or c.may_be(Role.TEXT) or self.owners.who_is(c) is Who.JUDGE)
         ]
-        ends = re.compile(rf"(?<!\w){re.escape(parts[0])}|{re.escape(parts[0])}$")
+        place = re.compile(r"(?<!\w){0}(?![^\W_])|{0}$".format(re.escape(parts[0])))
         named = (
-            [ends.sub(part, name) for part in parts]
+            [place.sub(part, name) for part in parts]
             for name in texts
-            if ends.search(name)
+            if place.search(name)
             and not (name == parts[0] and (who(name) is Who.HUMAN or is_first_name(name)))
         )
         return next((names for names in named if {*names} <= {*texts}), [])

@@ -36,6 +36,7 @@ from eval_assets.readers.names import (
     names_runs,
     owner_and_field,
     share_of_criteria,
+    share_of_people,
     who,
 )
 from eval_assets.readers.problems import count_as_people, listed_briefly
@@ -59,6 +60,7 @@ from eval_assets.readers.readings.table_reading import (
     OF_ITEM,
     UNLIKE,
     VALUES_ALONE,
+    WHO_RATES,
     Choices,
     RatedColumn,
     Reading,
@@ -280,7 +282,7 @@ class _RatingRows:
             reading.notes.append(VALUES_ALONE.format(rated[0].name))
         self._doubt_programs(reading)
         self._doubt_truth(reading, combined(of_unit))
-        self._doubt_raters(reading)
+        self._doubt_raters(reading, per_item)
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
 
@@ -353,8 +355,11 @@ class _RatingRows:
             - 3 * (not self.level and n_people > 1)
         )
 
-    def _doubt_raters(self, reading: Reading) -> None:
-        """Add the choice that the raters are parts of the items, or say it of places in a list."""
+    def _doubt_raters(self, reading: Reading, per_item: float) -> None:
+        """Add the choice that the raters are parts of the items, or say it of places in a list.
+
+        Where hardly an item has two ratings, they may be authors.
+        """
         if self.choices.items or self.choices.takes(self.rater):
             return
         columns = tuple(column.name for column in (*reading.items, self.rater))
@@ -365,6 +370,12 @@ class _RatingRows:
             text = f"people are told apart by their place in {list_name}"
             option = option_text(self.table, "item", *columns)
             reading.notes.append(f"{text}; if these are no people, pass {option}")
+        are_people = share_of_people(self.rater.values[:50]) > 0.5 or self.rater.holds_emails
+        says_who = WHO_RATES.search(plain(self.rater.name)) or are_people or reading.judges_only
+        if per_item < 1.05 and not says_who:
+            text = f"hardly an item has two ratings; if {self.rater.name} names authors or systems"
+            option = option_text(self.table, "ignore", self.rater.name)
+            reading.notes.append(f"{text}, pass {option}")
         if not (self.is_named or self.rater.holds_emails):
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
 

@@ -46,6 +46,7 @@ METRIC = Reason("computed by a program", is_told=True)
 REFERENCE = Reason("a reference or a summary beside the ratings of people", is_attribute=False)
 UNLIKE = Reason("values of another kind than the ratings", is_told=True)
 EMPTY = Reason("empty", is_attribute=False)
+WHO_RATES = re.compile(r"annotat|rat(er|ed)|review|label|coder|worker|evaluat|assess|grade|scored")
 VALUES_ALONE = "only its values say that {} holds ratings"
 
 

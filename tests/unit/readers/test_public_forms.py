@@ -2456,3 +2456,169 @@ def test_document_that_is_half_of_a_known_form_is_read_or_refused(
 ) -> None:
     with suppress(ExceptionGroup):
         read(tmp_path, "r.json", json.dumps(document))
+
+
+def test_lists_of_experts_and_crowd_may_be_missing(tmp_path: Path) -> None:
+    records = [
+        {
+            "id": i,
+            "expert": [{"clear": PEOPLE[i, r], "true": PEOPLE[i, "ben"]} for r in ("anna", "ben")],
+            "crowd": [{"clear": 1 + n % 5, "true": 3}] * 3 if n % 3 else float("nan"),
+        }
+        for n, i in FEW
+    ]
+
+    result = read(tmp_path, "r.jsonl", lines(records))
+
+    raters = result.ratings["rater"].value_counts()
+    assert raters["expert 1"] == raters["expert 2"] == 48
+    assert raters["crowd 3"] == 32
+
+
+def test_second_human_is_a_person_beside_predictions_of_a_system(tmp_path: Path) -> None:
+    rows = [
+        [i, PEOPLE[i, "anna"], 1 + (n * 37 % 391) / 100, PEOPLE[i, "ben"]]
+        for n, i in enumerate(ITEMS)
+    ]
+
+    result = read(tmp_path, "r.csv", table(["ID", "human", "system", "human2"], *rows))
+
+    assert set(result.ratings["rater"]) == {"human", "human2"}
+    assert set(result.scores["judge"]) == {"system"}
+
+
+def test_scores_of_a_person_for_two_answers_are_no_raters(tmp_path: Path) -> None:
+    names = ["question", "answer_a", "answer_b", "human_score_a", "human_score_b"]
+    rows = [
+        [i, TEXTS[i], f"another one, {TEXTS[i]}", PEOPLE[i, "anna"], PEOPLE[i, "ben"]]
+        for i in ITEMS
+    ]
+
+    assert "named like answer_a, answer_b" in refusal(tmp_path, "r.csv", table(names, *rows))
+
+
+def test_abbreviations_of_criteria_are_no_initials(tmp_path: Path) -> None:
+    names = ["MH", "LR", "FJ", "BC", "OCCS", "SCBS"]
+    rows = [[f"{n}.jpg", *((n * k + k) % 3 % 2 for k in range(1, 7))] for n in range(30)]
+
+    message = refusal(tmp_path, "r.csv", table(["image", *names], *rows))
+
+    assert "may be raters or questions" in message
+
+
+def test_object_of_labels_is_a_label_for_each_item(tmp_path: Path) -> None:
+    labels = {str(n): ("A", "B", "tie")[PEOPLE[i, "anna"] % 3] for n, i in FEW}
+    verdicts = [
+        {"id": n, "judge_verdict": ("A", "B", "tie")[JUDGE[i] % 3], "question": TEXTS[i]}
+        for n, i in FEW
+    ]
+    files = [tmp_path / "human_labels.json", tmp_path / "verdicts.json"]
+    for file, content in zip(files, (labels, verdicts), strict=True):
+        file.write_text(json.dumps(content))
+
+    result = read_ratings(files, ReadOptions())
+
+    assert set(result.ratings["item"]) == set(result.scores["item"])
+    assert len(result.ratings) == len(result.scores) == len(ITEMS)
+
+
+def test_sentences_of_a_text_are_not_rated_one_by_one(tmp_path: Path) -> None:
+    files = []
+    for r in RATERS:
+        records = {
+            i: {"document": [TEXTS[i], f"it ends with {n}"]}
+            | {
+                f"summary {k}": {
+                    "text": [f"{TEXTS[i]} in sentence {k}.{m}" for m in range(1 + (n + k) % 3)],
+                    "score": 1 + (PEOPLE[i, r] + k) % 5,
+                    "model": ("bart", "t5", "pegasus")[(n + k) % 3],
+                }
+                for k in (1, 2, 3)
+            }
+            for n, i in FEW
+        }
+        files.append(tmp_path / f"{r}_scores.json")
+        files[-1].write_text(json.dumps(records))
+
+    result = read_ratings(files, ReadOptions())
+
+    assert set(result.ratings["rater"]) == set(RATERS)
+    assert len(result.ratings) == 3 * 3 * len(ITEMS)
+
+
+def test_replies_that_begin_with_a_label_are_told(tmp_path: Path) -> None:
+    rows = [
+        [
+            n,
+            TEXTS[i],
+            ("No", "Yes")[PEOPLE[i, "anna"] > 2],
+            f"{('No', 'Yes')[n % 3 > 0]}, it is {n}",
+        ]
+        for n, i in FEW
+    ]
+
+    result = read(tmp_path, "r.csv", table(["id", "answer", "Acceptable?", "gpt-4"], *rows))
+
+    assert any("not read: gpt-4" in note for note in result.notes)
+
+
+def test_captions_of_systems_leave_a_doubt_about_raters(tmp_path: Path) -> None:
+    names = ["SYS", "set_id", "hyp", "P", "R", "Con"]
+    rows = [
+        [s, n, f"a caption of picture {n} by a program, {s}", 1 + n * k % 5, 1 + (n + k) % 5, n % 2]
+        for k, s in enumerate(("up", "down", "left"))
+        for n in range(30)
+    ]
+
+    result = read(tmp_path, "r.csv", table(names, *rows))
+
+    assert "SYS names raters" in [of.choice for of in result.doubts]
+
+
+def test_numbered_answers_may_be_of_texts_with_their_numbers(tmp_path: Path) -> None:
+    names = [f"Input.query{k}" for k in (1, 2, 3)] + [f"Answer.pair{k}" for k in (1, 2, 3)]
+    rows = [
+        [r, *(f"{TEXTS[i]} in place {k}" for k in (1, 2, 3)), *(PEOPLE[i, r], n % 5, PEOPLE[i, r])]
+        for n, i in FEW
+        for r in RATERS
+    ]
+
+    result = read(tmp_path, "r.csv", table(["WorkerId", *names], *rows))
+
+    assert any("Answer.pair1 is numbered like Input.query1" in note for note in result.notes)
+
+
+def test_users_who_share_no_item_may_be_its_authors(tmp_path: Path) -> None:
+    rows = [[f"post {n}", f"57{n % 60}", ("hate", "none")[n % 3 > 0]] for n in range(200)]
+
+    result = read(tmp_path, "r.csv", table(["file_id", "user_id", "label"], *rows))
+
+    assert any("--ignore user_id" in note for note in result.notes)
+
+
+def test_question_that_all_raters_answer_alike_is_told(tmp_path: Path) -> None:
+    files = []
+    for r in RATERS:
+        rows = [[i, PEOPLE[i, r], 1 + n % 4] for n, i in FEW]
+        files.append(tmp_path / f"{r}.csv")
+        files[-1].write_text(table(["id", "Correctness", "Usefulness"], *rows))
+
+    result = read_ratings(files, ReadOptions())
+
+    assert any(note.startswith("not read: Usefulness") for note in result.notes)
+
+
+def test_remedy_of_copies_tells_the_items_apart(tmp_path: Path) -> None:
+    names = ("access", "dress", "hybrid", "pbmt")
+    systems = {n: names[n % 4 : n % 4 + 1 + (n == 0)] for n in range(40)}
+    rows = [
+        [n, f"the same text of {n}", s, k, 1 + (n * k + n + (s == "dress")) % 100]
+        for n, of_text in systems.items()
+        for s in of_text
+        for k in range(1, 8)
+    ]
+    header = ["sent_id", "simple", "sys_name", "rater_id", "simplicity"]
+
+    message = refusal(tmp_path, "r.csv", table(header, *rows))
+
+    assert "--item sent_id,sys_name" in message
