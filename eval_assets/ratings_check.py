@@ -267,12 +267,11 @@ def check_readings(
     context = _Context(title, paths, options, rules)
     evaluation = rules.evaluation
     if evaluation is not None and context.is_declared:
-        from eval_assets.readers.evaluation.input_files import source_files
+        from eval_assets.readers.evaluation.folder_ratings import ratings_of_folder
 
-        files = source_files(evaluation)
-        inputs = ("responses", "human_labels", "judge_scores")
-        source = list(dict.fromkeys(path for name in inputs for path in files[name]))
-    tables = read_ratings(source, options, evaluation=evaluation, score_of=score_of_reply)
+        tables = ratings_of_folder(evaluation, options, number_in_reply=_number_in_reply)
+    else:
+        tables = read_ratings(source, options, evaluation=evaluation, score_of=score_of_reply)
     result = _result(tables, context)
     alternatives = [_result(other, context, doubt=doubt) for doubt, other in tables.alternatives]
     differing = [other for other in alternatives if other.verdicts != result.verdicts]
@@ -297,6 +296,12 @@ def score_of_reply(text: str, scale: Scale) -> float:
     from eval_assets.judges.replies import parse_reply  # few files hold replies
 
     return parse_reply(text, scale).score
+
+
+def _number_in_reply(text: str, scale: Scale, question: str) -> float:
+    from eval_assets.judges.replies import parse_reply
+
+    return parse_reply(text, scale, question).raw_score
 
 
 @dataclass(frozen=True)

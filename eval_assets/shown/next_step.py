@@ -174,7 +174,7 @@ def _measure_labels(labels: LabelAgreement, words: Words, n_items: int) -> NextS
         n = min(n_items, _FIRST_ITEMS) or _FIRST_ITEMS
         return NextStep(
             Action.RATE_TWICE,
-            f"Have two people rate the same {count_text(n)} {words.items}.",
+            f"Have two people rate the same {counted(n, words.item)}.",
             n,
             words.items,
             reason,

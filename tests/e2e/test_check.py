@@ -334,6 +334,36 @@ def test_replies_of_an_evaluation_are_scores_on_the_scale_of_their_question(
     assert [question["scale"] for question in read["questions"]] == [[1, 4], [1, 5], [0, 1]]
 
 
+def test_folder_is_read_as_it_declares_and_not_by_its_values(tmp_path: Path) -> None:
+    rows = [f"a{n},p{n},text {n},m,{1 + n % 5},{5 - n % 5}\n" for n in range(30)]
+    labels = [f"a{n},{rater},q,{1 + n % 5}\n" for n in range(30) for rater in ("anna", "ben")]
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: e\nrubric: [{id: q, question: Good?, scale: likert5}]\n"
+    )
+    (tmp_path / "responses.csv").write_text(
+        f"response_id,prompt_text,response_text,model_name,plugin,component\n{''.join(rows)}"
+    )
+
+    unrated = checked(tmp_path, ".", "--no-html")
+    (tmp_path / "labels.csv").write_text(
+        f"response_id,rater_id,question_id,rating\n{''.join(labels)}"
+    )
+    rated = checked(tmp_path, ".", "--no-html")
+    refused = checked(tmp_path, ".", "--scale", "1-7", "--only", "other")
+
+    assert unrated.stdout.startswith("Read  30 responses, and no ratings of them")
+    assert rated.stdout.startswith("Read  60 ratings: 30 responses x 2 people, scale 1-5")
+    assert "plugin" not in unrated.stdout + rated.stdout
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines() == [
+        "evaluation.yaml: --only other: there is no such question. Use one of q.",
+        (
+            "evaluation.yaml: it declares how its files are read, which no option changes. "
+            "Edit evaluation.yaml, or name the files to read."
+        ),
+    ]
+
+
 def test_what_a_run_made_is_no_file_of_ratings(tmp_path: Path) -> None:
     """The folder of one evaluation is read with the gates of another."""
     for name in ("sample", "contested"):
