@@ -41,6 +41,8 @@ def response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
     items, columns = tables.items, dict[str, str]()
     for name in items.columns.drop(["item", "group", "model"]):
         target = next((of for of, names in _TEXTS.items() if plain(name) in names), str(name))
+        if plain(name) == "response_id":  # a part of the item, or none of its own
+            target = f"{name} in the file"
         columns.setdefault(target, str(name))
     pair = {of: name for name in columns.values() if (of := plain(name)) in PAIR_COLUMNS}
     is_pair = len(pair) == len(PAIR_COLUMNS) and "response_text" not in columns

@@ -522,6 +522,36 @@ def test_a_folder_is_made_of_a_file_as_check_advises(
     assert after["labels"] == before["labels"]
 
 
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("id,anna,ben,plugin,component", "t{n},{a},{b},{b},{a}"),
+        ("response_id,turn,anna,ben", "r{half},{odd},{a},{b}"),
+        ("prompt,model_name,group_id,anna,ben", "prompt {half},m{odd},g{half},{a},{b}"),
+    ],
+    ids=["attributes", "two columns name the item", "names of the contract"],
+)
+def test_a_folder_that_is_made_of_a_file_has_its_figures(
+    tmp_path: Path, header: str, row: str
+) -> None:
+    rows = [
+        row.format(n=n, half=n // 2, odd=n % 2, a=1 + n % 5, b=1 + (n + n // 4 % 2) % 5)
+        for n in range(40)
+    ]
+    file = tmp_path / "r.csv"
+    file.write_text("\n".join([header, *rows]))
+    options = ["--rater", "anna,ben", "--json"]
+
+    of_file = CliRunner().invoke(check, [str(file), *options])
+    outcome = CliRunner().invoke(init, [str(file), "--rater", "anna,ben"])
+    of_folder = CliRunner().invoke(check, [str(tmp_path / "r"), "--json"])
+
+    assert outcome.exit_code == 0, outcome.output
+    first, second = (json.loads(of.stdout) for of in (of_file, of_folder))
+    assert second["read"]["n_ratings"] == first["read"]["n_ratings"] == 80
+    assert second["labels"]["questions"] == first["labels"]["questions"]
+
+
 def test_the_texts_of_a_sheet_become_the_responses(tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text(SHEET)
 
