@@ -321,7 +321,9 @@ def _read_lines(reading: ReadSummary, assessment: Assessment) -> list[str]:
     lines += [
         f"{choice}. Otherwise: {option}" for _, choice, option in reading.doubts[:_MOST_NOTES]
     ]
-    return lines
+    n_unseen = sum(len(of[_MOST_NOTES:]) for of in (reading.notes, reading.doubts))
+    option = "--json" if all(of.startswith("--") for of in reading.options) else "to_dict()"
+    return [*lines, *[f"{counted(n_unseen, 'further note')}: {option}"] * bool(n_unseen)]
 
 
 _MOST_NOTES = 2

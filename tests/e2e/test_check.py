@@ -90,6 +90,18 @@ def test_columns_of_one_person_on_several_questions_are_called_ratings(tmp_path:
     assert "rating = human_clarity and human_safety" in " ".join(screen.split())
 
 
+def test_notes_that_find_no_room_on_the_screen_are_counted(tmp_path: Path) -> None:
+    frame = agreeing(40).drop(columns="gpt-4o")
+    ratings = frame.assign(anna=frame["anna"].astype(str).where(frame.index > 0, "n/a"))
+    ratings = ratings.assign(bleu=frame.index * 37 % 41 / 1000, seen="caf\xe9")
+    ratings.to_csv(tmp_path / "r.csv", index=False, encoding="cp1252")
+
+    screen = checked(tmp_path, "r.csv", "--no-html").stdout
+
+    assert "1 further note: --json" in screen
+    assert len(json.loads(checked(tmp_path, "r.csv", "--json").stdout)["read"]["notes"]) == 3
+
+
 def test_next_step_after_init_is_none_that_changes_nothing(tmp_path: Path) -> None:
     agreeing().drop(columns="gpt-4o").to_csv(tmp_path / "tickets.csv", index=False)
 
