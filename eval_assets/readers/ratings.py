@@ -507,9 +507,13 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
     """Give questions without a name that of the only other one; without one it is `rating`."""
     rows = ratings.rows
     questions = rows["question"].cat.remove_unused_categories()
-    names = [str(name) for name in questions.cat.categories]
+    headers = [str(name) for name in questions.cat.categories]
+    names = [" ".join(header.split()) for header in headers]  # a header may have several lines
     is_judge = rows["is_judge"].to_numpy()
-    people, judges = (set(questions[of].unique()) for of in (~is_judge, is_judge))
+    people, judges = (
+        {" ".join(str(name).split()) for name in questions[of].unique()}
+        for of in (~is_judge, is_judge)
+    )
     one_of_each = not are_certain and len(people) == len(judges) == 1 and people != judges
     named_questions = [
         name for name in names if name and not (one_of_each and is_rating_word(name))
@@ -523,7 +527,7 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
     for name in sorted(renamed, key=lambda name: name not in people):
         spellings.setdefault(_letters(name), name)
     renamed = [spellings[_letters(name)] for name in renamed]
-    if renamed != names:
+    if renamed != headers:
         places = pd.Index(dict.fromkeys(renamed), dtype=object)
         codes = places.get_indexer(pd.Index(renamed))[questions.cat.codes.to_numpy()]
         questions = pd.Series(pd.Categorical.from_codes(codes, places))

@@ -528,8 +528,9 @@ def test_a_folder_is_made_of_a_file_as_check_advises(
         ("id,anna,ben,plugin,component", "t{n},{a},{b},{b},{a}"),
         ("response_id,turn,anna,ben", "r{half},{odd},{a},{b}"),
         ("prompt,model_name,group_id,anna,ben", "prompt {half},m{odd},g{half},{a},{b}"),
+        ('id,"Good?\n(1-5)\nanna","Good?\n(1-5)\nben"', "t{n},{a},{b}"),
     ],
-    ids=["attributes", "two columns name the item", "names of the contract"],
+    ids=["attributes", "two columns name the item", "names of the contract", "lines in headers"],
 )
 def test_a_folder_that_is_made_of_a_file_has_its_figures(
     tmp_path: Path, header: str, row: str
