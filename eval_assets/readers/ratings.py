@@ -84,6 +84,7 @@ from eval_assets.wording import counted
 _MOST_FORKS = 3
 _CONFIRMED = {"question": "item", "item": "question", "rating": "rater"}
 _MOST_RATERS = 20_000
+_MOST_COLUMNS = 2_000
 _SHARED_ITEMS = 0.5
 """Share of the items of one file that another one has, from which on both rate the same."""
 
@@ -245,6 +246,10 @@ def _read(
     _check_options(source, options)
     if source.export is not None:
         declared = {**source.export.declared, **declared}
+    wide = next((of for of in source.tables if len(of.columns) > _MOST_COLUMNS), None)
+    if wide is not None:
+        message = f"{len(wide.columns):,} columns are too many to tell which hold ratings"
+        raise refused(wide.file, message, "Write one rating a row, or leave out other columns")
     readings = _joined_readings(source, options)
     ratings = collected_ratings(readings, options)
     table = readings[0].table

@@ -2622,3 +2622,11 @@ def test_remedy_of_copies_tells_the_items_apart(tmp_path: Path) -> None:
     message = refusal(tmp_path, "r.csv", table(header, *rows))
 
     assert "--item sent_id,sys_name" in message
+
+
+def test_thousands_of_columns_are_refused_at_once(tmp_path: Path) -> None:
+    row = {f"f{k}": k % 5 for k in range(2100)}
+
+    text = refusal(tmp_path, "r.jsonl", lines([{"id": i, **row} for i in ITEMS]))
+
+    assert text.startswith("r.jsonl: 2,101 columns are too many to tell which hold ratings")
