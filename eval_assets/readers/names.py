@@ -114,6 +114,9 @@ _KINDS = {"h", "m"}
 _HASH = re.compile(r"[0-9a-fA-F-]{12,}|A(?=\D*\d)[0-9A-Z]{9,}")
 """Hexadecimal ids, and those of workers of Mechanical Turk: AI5X8B21QZ7LM is no AI."""
 
+_DOMAIN = re.compile(r"(?<=\w)@[\w-]+(\.[\w-]+)+")
+"""What an address says of a company, and not of a person: ana@openai.com is no model."""
+
 _METRIC = _pattern("metric", r"(^|_)({})([_\d]|l$|l_?sum|$)")
 _SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
 _HUMAN = re.compile(
@@ -126,7 +129,7 @@ _GIVEN = _pattern("given", _WORD)
 _PERSON = _pattern(
     "numbered",
     r"^({})([ _.#-]?[0-9]{{1,4}}|[ _.#-][a-z])$"
-    r"|^\S+@\S+\.\S+$|(?-i:^[A-Z]$|^[A-Z]{{2,3}}$|^([A-Z]\. ?)+[A-Z][^\W\d_]+$)|^\d{{1,2}}$",
+    r"|^\S+@$|(?-i:^[A-Z]$|^[A-Z]{{2,3}}$|^([A-Z]\. ?)+[A-Z][^\W\d_]+$)|^\d{{1,2}}$",
 )
 _CRITERION = _pattern(
     "criterion",
@@ -272,7 +275,7 @@ def names_model(name: str) -> bool:
         >>> [names_model(name) for name in ("gpt-4o", "Claude 3 Opus", "Claude", "Gemma Jones")]
         [True, True, False, False]
     """
-    name = unicodedata.normalize("NFKC", name.strip())
+    name = unicodedata.normalize("NFKC", _DOMAIN.sub("@", name.strip()))
     name = name if name.isascii() else name.casefold().translate(_LATIN)
     first = _FIRST_NAME.match(name)
     last = name[first.end() :] if first else ""
@@ -325,7 +328,7 @@ def names_judge(header: str) -> bool:
         >>> names_judge("judge_model"), names_judge("model_score"), names_judge("model")
         (True, True, False)
     """
-    return _JUDGE.search(plain(header)) is not None
+    return _JUDGE.search(plain(_DOMAIN.sub("@", header))) is not None
 
 
 def holds_judges(header: str) -> bool:
@@ -348,10 +351,10 @@ def who(name: str) -> Who:
         ['PERSON', 'HUMAN', 'JUDGE', 'CRITERION', 'UNKNOWN']
         >>> [who(name).name for name in ("Teacher 1", "Prüferin Müller", "KI-Bewertung")]
         ['HUMAN', 'HUMAN', 'JUDGE']
-        >>> who("AI5X8B21QZ7LM")
-        <Who.UNKNOWN: 1>
+        >>> [who(name).name for name in ("AI5X8B21QZ7LM", "ana@fleet.ai", "judge@fleet.ai")]
+        ['UNKNOWN', 'HUMAN', 'JUDGE']
     """
-    name = name.strip()
+    name = _DOMAIN.sub("@", name.strip())
     words = unicodedata.normalize("NFD", plain(name))  # without accents
     words = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", words))
     is_model = names_model(name)

@@ -2630,3 +2630,18 @@ def test_thousands_of_columns_are_refused_at_once(tmp_path: Path) -> None:
     text = refusal(tmp_path, "r.jsonl", lines([{"id": i, **row} for i in ITEMS]))
 
     assert text.startswith("r.jsonl: 2,101 columns are too many to tell which hold ratings")
+def test_domain_of_an_address_makes_no_judge(tmp_path: Path) -> None:
+    people = ("ana@fleet.ai", "tom@openai.com")
+    rows = [
+        *(
+            [i, "Human", a, PEOPLE[i, r]]
+            for i in ITEMS
+            for a, r in zip(people, RATERS, strict=False)
+        ),
+        *([i, "LLM", "openai/gpt-4o-mini", JUDGE[i]] for i in ITEMS),
+    ]
+
+    result = read(tmp_path, "r.csv", table(["recordId", "raterType", "rater", "quality"], *rows))
+
+    assert set(result.ratings["rater"]) == {*people}
+    assert set(result.scores["judge"]) == {"openai/gpt-4o-mini"}
