@@ -247,8 +247,10 @@ class CodedColumn:
         names = {word.casefold() for word in words if not _is_number(word)}
         if names and names <= self.values_of_scale:
             return True
+        # Words of a scale without a known order; classes, if the header says that they are ratings.
+        is_called = may_be(self.name, Role.RATING) and self.n_cells >= 4 * self.n_distinct
         return self.order is not None or (
-            self.n_distinct <= 9  # words of a scale without a known order
+            (self.n_distinct <= 9 or is_called)
             and self.n_cells >= 2 * self.n_distinct
             and max(map(len, words)) <= _LONGEST_WORD
             and not all(map(names_model, words))

@@ -236,6 +236,9 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     further = [c for table in tables for c in table.columns if c.name not in names]
     columns = [*best.table.columns, *{c.name: c for c in further if c.level}.values()]
     forms = Counter(form_of(column.name) for column in columns if column.can_rate)
+    raters = {plain(of.rater) for of in best.rated if of.rater}
+    ends = {of.name: {plain(of.name).replace(r, "*") for r in raters} for of in columns if raters}
+    n_raters = Counter(end for of in ends.values() for end in of if "*" in end)
     read = {of.column.name for reading in readings for of in reading.rated}
     columns = [of for of in columns if of.name not in read]
     paired = _said_by_both(columns)
@@ -257,8 +260,11 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
         is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
         is_part = reason == OF_ITEM and len(words) > 2 and words <= values
         has_all = is_part or (len(words) > 1 and is_known and words == values)
+        is_class = column.can_rate and column.kind is Kind.WORD and not column.may_be(Role.TEXT)
+        is_of_raters = is_class and any(n_raters[of] > 1 for of in ends.get(column.name, ()))
         if (
             (is_judge and is_open)
+            or is_of_raters
             or (reason.is_attribute and (has_all or column.name in paired))
             or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
         ):

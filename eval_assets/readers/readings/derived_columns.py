@@ -4,6 +4,7 @@ import re
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind, combined, n_distinct
 from eval_assets.readers.formats.table import plain
@@ -198,10 +199,19 @@ def count_the_alphabet(column: CodedColumn, word: CodedColumn) -> bool:
     return bool((np.diff(numbers) > 0).all())
 
 
+def _row_ranks(column: CodedColumn) -> npt.NDArray[np.float64]:
+    """Return the number in each row, or the place of its word in their order; NaN without one."""
+    if column.kind is Kind.NUMBER:
+        return row_numbers(column)
+    places = {word: place for place, word in enumerate(column.order or ())}
+    ranks = [places.get(value.casefold(), np.nan) for value in column.values]
+    return np.array([*ranks, np.nan])[column.codes]
+
+
 def summands_of(column: CodedColumn, columns: Columns) -> list[CodedColumn]:
     """Return the columns of which one is a sum, a mean, a difference or the rest in all rows."""
     peers = [of for of in columns if of is not column]
-    cells = np.array([row_numbers(of) for of in (column, *peers)])
+    cells = np.array([_row_ranks(of) for of in (column, *peers)])
     values, *figures = cells[:, ~np.isnan(cells).any(axis=0)]
     if not figures or len(values) < max(FEWEST_NUMBERS, 4 * len(cells)) or not np.ptp(values):
         return []

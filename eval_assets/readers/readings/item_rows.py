@@ -392,7 +392,7 @@ class _ItemRows:
         are_ends = len({name.removesuffix(end) for name, end in zip(names, ends, strict=True)}) == 1
         parts = ends if are_ends and len({*ends}) == len(ends) > 1 else None
         parts = parts or next(filter(None, ([*distinct_parts(of).values()] for of in ways)), None)
-        if parts is None:
+        if parts is None or all(map(is_first_name, parts)):
             return []
         texts = [
             c.name
@@ -499,6 +499,11 @@ class _ItemRows:
             self.owners.who_is(column) is Who.HUMAN for column in people
         )
         is_part = len(reading.items) > 1 and any(of in raters for of in reading.items)
+        if is_part and any(VALUES_ALONE.format(of.name) in reading.notes for of in people):
+            reading.refusal = (
+                f"{raters[0].name} names who rated, and no column of ratings is found",
+                f"Name it with {option_text(self.table, 'rating', 'COLUMN')}",
+            )
         if raters and (not is_single or is_part or not reading.items):
             reading.likelihood -= 2
         elif (

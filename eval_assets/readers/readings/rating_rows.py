@@ -653,7 +653,13 @@ class _RatingRows:
                 attributes.append(column)
             elif reason == _MEASUREMENT or plain(column.name) in _CLASSES:
                 measures.append(column)
-        if not rated and self.is_named and not self.rater.origin:
+        # On words too many for a scale that are called ratings, raters may well differ.
+        is_missed = any(
+            of.kind is Kind.WORD and of.may_be(Role.RATING) and share_constant(of, unit) < 1
+            for of in self.columns
+            if of not in (*self.candidates, *key_columns, self.rater)
+        )
+        if not (rated or is_missed) and self.is_named and not self.rater.origin:
             # Raters who always agree, or a column named like a measurement.
             rated = attributes or (measures if len(measures) == 1 else [])
             for column in rated:
@@ -689,13 +695,14 @@ class _RatingRows:
 
     def _without_figures(self, rated: list[CodedColumn]) -> list[CodedColumn]:
         """Return the ratings without sums, means and differences of others beside them."""
-        numbers = [c for c in rated if c.kind is Kind.NUMBER]
-        for column in numbers[::-1] if len(numbers) <= 20 else ():
-            if summands := summands_of(column, numbers):
-                numbers.remove(column)
+        ordered = [c for c in rated if c.kind is Kind.NUMBER or c.order is not None]
+        for column in ordered[::-1] if len(ordered) <= 20 else ():
+            summands = summands_of(column, ordered) if column.kind is Kind.NUMBER else []
+            if summands:
+                ordered.remove(column)
                 text = f"computed from {listed_briefly([of.name for of in summands])}"
                 self.not_read[column.name] = Reason(text, is_told=True, is_attribute=False)
-        return [c for c in rated if c in numbers or c.kind is not Kind.NUMBER]
+        return [c for c in rated if c in ordered or c.kind is not Kind.NUMBER]
 
     def _reason(
         self, column: CodedColumn, unit: npt.NDArray[np.int64], per_item: float

@@ -2645,3 +2645,62 @@ def test_domain_of_an_address_makes_no_judge(tmp_path: Path) -> None:
 
     assert set(result.ratings["rater"]) == {*people}
     assert set(result.scores["judge"]) == {"openai/gpt-4o-mini"}
+
+
+CLASSES = [f"class {letter}" for letter in "abcdefghijklmnop"]
+
+
+@pytest.mark.parametrize("n_classes", [12, 16])
+def test_many_classes_that_are_called_labels_are_ratings(tmp_path: Path, n_classes: int) -> None:
+    rows = [
+        [f"t{n}", ("web", "mail", "phone")[n % 3], r, CLASSES[(n + k * (n % 5 == 0)) % n_classes]]
+        for n in range(60)
+        for k, r in enumerate(RATERS)
+    ]
+
+    result = read(tmp_path, "r.csv", table(["ticket", "channel", "annotator", "label"], *rows))
+
+    assert set(result.ratings["question"]) == {"label"}
+    assert result.ratings["value"].nunique() == n_classes
+
+
+def test_attributes_are_no_ratings_beside_lists_of_classes(tmp_path: Path) -> None:
+    rows = [
+        [TEXTS[i], ("europe", "antiwork", "worldnews")[n % 3], r, f"{CLASSES[n % 16]},{CLASSES[k]}"]
+        for n, i in FEW
+        for k, r in enumerate(RATERS)
+    ]
+
+    message = refusal(tmp_path, "r.csv", table(["text", "subreddit", "annotator", "label"], *rows))
+
+    assert "annotator names who rated, and no column of ratings is found" in message
+
+
+def test_share_of_good_verdicts_is_computed(tmp_path: Path) -> None:
+    criteria = ("Empathy", "Solution", "Grammar")
+    rows = []
+    for n, i in FEW:
+        for k, r in enumerate(RATERS):
+            verdicts = [(n * step + k * n) % 5 < 3 for step in (1, 2, 3)]
+            rows.append([i, r, *("👎👍"[of] for of in verdicts), round(100 * sum(verdicts) / 3, 1)])
+
+    result = read(tmp_path, "r.csv", table(["ticket", "Reviewer", *criteria, "IQS (%)"], *rows))
+
+    assert set(result.ratings["question"]) == {*criteria}
+    assert any("not read: IQS (%), computed from" in note for note in result.notes)
+
+
+def test_classes_of_all_raters_beside_their_ratings_are_named(tmp_path: Path) -> None:
+    words = ("hallucination", "format", "refusal")
+    header = [
+        f"{r}_{of}" for r in ("Alice_Johnson", "Bob_Smith") for of in ("quality", "failure_type")
+    ]
+    rows = [
+        [i, *(of for r in RATERS[:2] for of in (PEOPLE[i, r], words[PEOPLE[i, r] % 3]))]
+        for i in ITEMS
+    ]
+
+    result = read(tmp_path, "r.csv", table(["Content ID", *header], *rows))
+
+    assert set(result.ratings["question"]) == {"quality"}
+    assert any("Alice_Johnson_failure_type, Bob_Smith_failure_type" in of for of in result.notes)
