@@ -40,6 +40,7 @@ from eval_assets.readers.names import (
     is_rating_word,
     may_be,
     who,
+    with_shared_parts,
 )
 from eval_assets.readers.problems import listed_briefly, nearest, quoted
 from eval_assets.readers.rated_items import rated_items, reasons_not_read
@@ -125,8 +126,9 @@ def read_ratings(
         tables = replace(tables, tables=scored)
     result, readings = _read(tables, options, evaluation)
     doubts, alternatives = list(result.doubts), []
-    forks = [fork for reading in readings for fork in reading.forks]
-    for choice, changed in forks[:_MOST_FORKS]:
+    forks = dict(fork for reading in readings for fork in reading.forks)
+    guesses = [*forks][_MOST_FORKS:]
+    for choice, changed in [*forks.items()][:_MOST_FORKS]:
         other = None  # where raters may be parts of the item, a refusal leaves the doubt
         with suppress(InputError, ExceptionGroup):
             other, _ = _read(tables, replace(options, **dict[str, Any](changed)), evaluation)
@@ -148,13 +150,16 @@ def read_ratings(
             alternatives.append((doubt, other))
         if other is not None or [*changed] == ["item"]:
             doubts.append(doubt)
+        else:
+            guesses.append(choice)
     for doubt, questions in _other_scales(result, readings[0].table):
         doubts.append(doubt)
         low = {question.id: question.scale.low for question in questions}
         lowest = result.ratings["question"].astype(object).map(low).astype(float)
         rated = result.ratings[result.ratings["value"] >= lowest].reset_index(drop=True)
         alternatives.append((doubt, replace(result, questions=questions, ratings=rated)))
-    return replace(result, doubts=tuple(doubts), alternatives=tuple(alternatives))
+    notes = (*result.notes, *(f"a guess: {choice}" for choice in guesses))
+    return replace(result, doubts=tuple(doubts), alternatives=tuple(alternatives), notes=notes)
 
 
 def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _RatingSource:
@@ -346,6 +351,7 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     if options.rater or options.judge:
         raters = {value for of in columns if len(of.values) <= _MOST_RATERS for value in of.values}
         headers = [[of.name for of in table.columns if of.can_rate] for table in source.tables]
+        headers += [[*filter(with_shared_parts(of).__contains__, of)] for of in headers]
         raters |= {part for of in headers for pair in crossed_parts(of) for part in pair}
         raters |= {part for of in headers for part in distinct_parts(of).values()}
         raters = {*map(str.casefold, raters)}

@@ -170,7 +170,8 @@ class ColumnOwners:
             are_letters = all(len(name) == 1 and name.isalpha() for name in names)
             margins[side] -= 2 * (are_letters and Who.JUDGE in map(who, parts[1 - side]))
             kinds = [who(name) in (Who.HUMAN, Who.JUDGE) or is_first_name(name) for name in names]
-            margins[side] += 0.1 * all(kinds)
+            # More than words that may be names, as Aroma beside Rosa.
+            margins[side] += 1.1 * (all(kinds) and not are_letters)
         k = int(not chosen <= set(parts[0]) if chosen else margins[0] < margins[1])
         are_people = margins[1 - k] > 0 and any(
             who(of) is Who.HUMAN and not of.isdigit() for of in parts[1 - k]

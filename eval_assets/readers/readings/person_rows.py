@@ -23,6 +23,7 @@ from eval_assets.readers.readings.rater_columns import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading
 
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
+_ENDS_IN_NUMBER = re.compile(r"\d\W*$")
 _BRACKETED = re.compile(r".*?\[(.+)\]\s*")
 _FEWEST = 2
 
@@ -67,8 +68,9 @@ def reading_of_person_rows(
     if len(rated) < _FEWEST or len(table) < _FEWEST or are_figures:
         return None
     n_numbered = sum(_NUMBERED.fullmatch(name) is not None for name in headers)
-    is_numbered = is_form or n_numbered > 0.8 * len(headers)
     crossed = crossed_parts(headers)
+    is_numbered = is_form or n_numbered > 0.8 * len(headers)
+    is_numbered |= any(all(map(_ENDS_IN_NUMBER.search, of)) for of in zip(*crossed, strict=True))
     named = [choices.rater_column] if choices.rater_column is not None else choices.raters
     ids = [
         column
@@ -162,7 +164,7 @@ def _units(
         return [(of[1] if of else name, None) for name, of in zip(headers, grid, strict=True)]
 
     def is_item(names: set[str]) -> float:
-        numbered = sum(name[-1:].isdigit() for name in names) / len(names)
+        numbered = sum(map(bool, map(_ENDS_IN_NUMBER.search, names))) / len(names)
         share_asked = sum("?" in name for name in names) / len(names)
         return numbered - max(share_of_criteria(names), share_asked)
 

@@ -2704,3 +2704,50 @@ def test_classes_of_all_raters_beside_their_ratings_are_named(tmp_path: Path) ->
 
     assert set(result.ratings["question"]) == {"quality"}
     assert any("Alice_Johnson_failure_type, Bob_Smith_failure_type" in of for of in result.notes)
+
+
+def test_names_in_headers_of_two_lines_are_raters(tmp_path: Path) -> None:
+    tasters, criteria = ("Rosa", "Iván", "Julia"), ("Aroma", "Sabor", "Acidez")
+    header = [f"Catador: {name}: {criterion}" for name in tasters for criterion in criteria]
+    rows = [
+        [f"M-{n}", ("La Loma", "El Roble")[n % 2]]
+        + [PEOPLE[i, r] + k % 2 for r in RATERS for k in range(3)]
+        for n, i in FEW
+    ]
+
+    result = read(tmp_path, "r.csv", table(["Muestra", "Finca", *header], *rows))
+
+    assert set(result.ratings["rater"]) == {f"Catador: {name}" for name in tasters}
+    assert set(result.ratings["question"]) == {*criteria}
+
+
+def test_respondents_rate_numbered_answers_by_criteria(tmp_path: Path) -> None:
+    header = [f"[Réponse {n}] {of}" for n in range(1, 13) for of in ("Clarté", "Utilité")]
+    people = ("Camille R.", "Hugo M.", "Inès B.", "Louis D.", "Zoé P.")
+    rows = [
+        [n, name, *(PEOPLE[i, r] for i in ITEMS)]
+        for n, (name, r) in enumerate(zip(people, RATERS * 2, strict=False), 1)
+    ]
+
+    result = read(tmp_path, "r.csv", table(["Numéro", "Votre nom", *header], *rows))
+
+    assert set(result.ratings["rater"]) == {*people}
+    assert set(result.ratings["question"]) == {"Clarté", "Utilité"}
+    assert result.ratings["item"].nunique() == 12
+
+
+def test_doubt_is_said_if_the_other_reading_fails(tmp_path: Path) -> None:
+    """Figures of two coders by code and file are no ratings, and the file has no others."""
+    figures = [
+        [0.1 + (7 * n + 3 * k) % 89 / 100, 4 + (50 * n + 7 * k) % 97 / 3]
+        for n in range(5)
+        for k in range(8)
+    ]
+    rows = [
+        [("Barriers", "Trust", "Workflow", "Cost", "Data")[n // 8], f"Interview {n % 8}", *of]
+        for n, of in enumerate(figures)
+    ]
+
+    result = read(tmp_path, "r.csv", table(["Code", "File", "Kappa", "A and B (%)"], *rows))
+
+    assert any(of.choice == "Code names raters" for of in result.doubts)
