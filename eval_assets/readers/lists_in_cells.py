@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -103,14 +104,17 @@ def _numbered_raters(table: CodedTable) -> dict[str, list[CodedColumn]]:
         of_raters = {s: [*of.values()] for s, of in groups.items() if [*of] == [*raters]}
         rated = [c for s, of in of_raters.items() if s != stem for c in of if c.can_rate]
         are_names = all(
-            of.kind is Kind.WORD
-            and of.order is None
-            and of.may_be(Role.RATER)
-            and not of.may_be(Role.RATING)
+            of.kind is Kind.WORD and of.order is None and not of.may_be(Role.RATING)
             for of in columns
         ) and not any(names.intersection(of.values) for of in rated)
-        is_rating = any(of.may_be(Role.RATING) or of.who.is_human for of in rated)
-        if are_names and is_rating and len(names) > 1:
+        is_called = all(of.may_be(Role.RATER) for of in columns)
+        is_rating = is_called and any(of.may_be(Role.RATING) or of.who.is_human for of in rated)
+        # Nobody rates an item twice, though the same people do so in all places.
+        are_apart = is_called or all(who(of).is_human or is_first_name(of) for of in names)
+        are_apart &= all(2 * len(names.intersection(of.values)) > len(names) for of in columns)
+        pairs = combinations([of.texts() for of in columns], 2)
+        are_apart = are_apart and len(table) >= 10 and all((a != b).all() for a, b in pairs)
+        if are_names and rated and (is_rating or are_apart) and len(names) > 1:
             return of_raters
     return {}
 

@@ -342,6 +342,11 @@ class RatedColumns:
         rest = [column for column in people if column not in aside]
         if not any(map(self.owners.is_person, rest)) or crossed_parts([c.name for c in people]):
             return people
+        words = {word for of in self.judges for word in of.values}
+        if any(words & {*c.values} for c in aside) and not any(words & {*c.values} for c in rest):
+            # Expected and result of yes and no, beside a bias of true and false.
+            self.not_read |= {column.name: UNLIKE for column in rest}
+            return aside
         self.not_read |= {column.name: REFERENCE for column in aside}
         return rest
 

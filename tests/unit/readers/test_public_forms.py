@@ -2630,6 +2630,8 @@ def test_thousands_of_columns_are_refused_at_once(tmp_path: Path) -> None:
     text = refusal(tmp_path, "r.jsonl", lines([{"id": i, **row} for i in ITEMS]))
 
     assert text.startswith("r.jsonl: 2,101 columns are too many to tell which hold ratings")
+
+
 def test_domain_of_an_address_makes_no_judge(tmp_path: Path) -> None:
     people = ("ana@fleet.ai", "tom@openai.com")
     rows = [
@@ -2751,3 +2753,44 @@ def test_doubt_is_said_if_the_other_reading_fails(tmp_path: Path) -> None:
     result = read(tmp_path, "r.csv", table(["Code", "File", "Kappa", "A and B (%)"], *rows))
 
     assert any(of.choice == "Code names raters" for of in result.doubts)
+
+
+def test_person_gives_the_words_of_the_judge(tmp_path: Path) -> None:
+    rows = [
+        [i, ("No", "Yes")[PEOPLE[i, "anna"] > 2], ("No", "Yes")[JUDGE[i] > 2], n % 4 == 0]
+        for n, i in FEW
+    ]
+    header = ["id", "expected_result", "llm_result", "positional_bias"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert set(result.ratings["rater"]) == {"expected_result"}
+    assert any("not read: positional_bias" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("header", ["Rater_{}", "{}次採点者"])
+def test_names_beside_numbered_criteria_are_raters(tmp_path: Path, header: str) -> None:
+    names = ("佐藤", "鈴木", "高橋")
+    rows = [
+        [i, *(cell for k in (0, 1) for cell in (names[(n + k) % 3], PEOPLE[i, RATERS[k]]))]
+        for n, i in FEW
+    ]
+    columns = [of for k in (1, 2) for of in (header.format(k), f"Grammar_{k}")]
+
+    result = read(tmp_path, "r.csv", table(["Text_ID", *columns], *rows))
+
+    assert set(result.ratings["rater"]) == {*names}
+    assert result.ratings["question"].nunique() == 1
+
+
+def test_guess_is_said_if_no_option_reads_the_file_otherwise(tmp_path: Path) -> None:
+    rows = [
+        [i, name, PEOPLE[i, r], 6 - PEOPLE[i, r], JUDGE[i], 6 - JUDGE[i]]
+        for i in ITEMS
+        for name, r in (("Jo", "anna"), ("Al", "ben"))
+    ]
+    header = ["recipe", "taster", "taste", "look", "ai_taste", "ai_look"]
+
+    result = read(tmp_path, "r.csv", table(header, *rows))
+
+    assert "a guess: taste, look are raters" in result.notes
