@@ -379,7 +379,6 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
     from eval_assets.shown.screen import screen_of
 
     rules = context.rules
-    tables = _with_declared_judges(tables, rules.evaluation)
     is_held_out = _held_out(tables, rules.evaluation)
     questions = _question_ratings(tables, rules, is_held_out)
     margin = rules.margin
@@ -411,28 +410,6 @@ def _gates(rules: CheckRules) -> dict[GateName, Gate]:
             raise ValueError(f"a minimum must lie in (0, 1), got {name}={minimum:g}")
         gates[names[name]] = replace(gates[names[name]], minimum=minimum)
     return gates
-
-
-def _with_declared_judges(tables: RatingTables, evaluation: Evaluation | None) -> RatingTables:
-    """Name recorded judges as evaluation.yaml does; leave out others of their files."""
-    from eval_assets.wording import counted
-
-    declared = () if evaluation is None else evaluation.judges
-    recorded = [of for of in declared if of.scores is not None]
-    names = {of.model or of.id: of.id for of in recorded}
-    judge = tables.scores["judge"].astype(str)
-    if not set(judge.unique()) & set(names):
-        return tables
-    files = {of.scores.name for of in recorded if of.scores is not None}
-    is_undeclared = tables.scores["file"].astype(str).isin(files) & ~judge.isin([*names])
-    undeclared = sorted(judge[is_undeclared].unique())
-    note = f"{counted(len(undeclared), 'judge')} not in evaluation.yaml"
-    return replace(
-        tables,
-        scores=tables.scores.assign(judge=judge.replace(names))[~is_undeclared],
-        judge_scales={names.get(of, of): scale for of, scale in tables.judge_scales.items()},
-        notes=(*tables.notes, note) if undeclared else tables.notes,
-    )
 
 
 def _held_out(tables: RatingTables, evaluation: Evaluation | None) -> NDArray[np.bool_]:

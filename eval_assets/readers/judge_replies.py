@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,21 +30,16 @@ _FEWEST_SCORED = 0.5
 
 
 def with_scores_of_replies(
-    tables: Sequence[CodedTable],
-    options: ReadOptions,
-    score_of: ScoreOfReply,
-    *,
-    declared: Mapping[str, Scale],
+    tables: Sequence[CodedTable], options: ReadOptions, score_of: ScoreOfReply
 ) -> list[CodedTable]:
     """Return tables in which scores stand in place of judges' replies.
 
-    They are on the scale of the options, else on that declared for the question, else on the one
-    of all declared scales, or of people's, on which most replies of the question have a score.
+    They are on the scale of the options, else on the one of people's on which most replies of the
+    question have a score.
     """
-    scales = [options.scale] if options.scale is not None else list(declared.values())
-    scales = scales or [*dict.fromkeys(_scales_of_people(tables))]
-    by_question = {} if options.scale is not None else declared
-    return [_scored(table, options, scales, by_question, score_of) for table in tables]
+    of_people = dict.fromkeys(_scales_of_people(tables))
+    scales = [options.scale] if options.scale is not None else [*of_people]
+    return [_scored(table, options, scales, score_of) for table in tables]
 
 
 def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
@@ -60,7 +55,6 @@ def _scored(
     table: CodedTable,
     options: ReadOptions,
     scales: Sequence[Scale],
-    by_question: Mapping[str, Scale],
     score_of: ScoreOfReply,
 ) -> CodedTable:
     ignored = {*map(plain, options.ignore)}
@@ -90,7 +84,7 @@ def _scored(
         if not is_text:
             continue
         question = next((of for of in table.columns if of.may_be(Role.QUESTION)), None)
-        cells = None if is_scored else _scores(column, question, scales, by_question, score_of)
+        cells = None if is_scored else _scores(column, question, scales, score_of)
         if cells is not None:
             header = column.name if is_named or is_rating else "score"
             scored = CodedColumn.of(header, cells, level=column.level)
@@ -106,7 +100,6 @@ def _scores(
     column: CodedColumn,
     question: CodedColumn | None,
     scales: Sequence[Scale],
-    by_question: Mapping[str, Scale],
     score_of: ScoreOfReply,
 ) -> list[str] | None:
     """Return the score of each row as a cell; None if few replies have one."""
@@ -114,9 +107,8 @@ def _scores(
     scores = np.full(len(codes), "", dtype=object)
     for code in np.unique(codes):
         rows = np.flatnonzero((codes == code) & column.has_cell)
-        of_question = by_question.get(question.values[code]) if question else None
         best: dict[int, str] = {}
-        for scale in scales if of_question is None else [of_question]:
+        for scale in scales:
             numbers = {of: score_of(column.values[of], scale) for of in {*column.codes[rows]}}
             starts = {of: _START.match(column.values[of]) for of in numbers}
             of_words = zip(map(str.casefold, scale.words or ()), scale.values or (), strict=False)

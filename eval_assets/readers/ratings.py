@@ -121,8 +121,7 @@ def read_ratings(
         options = replace(options, scale=_scale_of_categories(source))
     tables = _source(source, options)
     if score_of is not None:
-        declared = {} if evaluation is None else {of.id: of.scale for of in evaluation.rubric}
-        scored = with_scores_of_replies(tables.tables, options, score_of, declared=declared)
+        scored = with_scores_of_replies(tables.tables, options, score_of)
         tables = replace(tables, tables=scored)
     result, readings = _read(tables, options, evaluation)
     doubts, alternatives = list(result.doubts), []
