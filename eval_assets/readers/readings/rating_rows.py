@@ -376,7 +376,7 @@ class _RatingRows:
             text = f"hardly an item has two ratings; if {self.rater.name} names authors or systems"
             option = option_text(self.table, "ignore", self.rater.name)
             reading.notes.append(f"{text}, pass {option}")
-        if not (self.is_named or self.rater.holds_emails):
+        if not (self.is_named or self.rater.holds_emails or reading.judges_only):
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
 
     def _doubt_truth(self, reading: Reading, unit: npt.NDArray[np.int64]) -> None:
