@@ -220,6 +220,13 @@ class CheckResult:
             judge: of.verdict for judge, of in self.judges.items()
         }
 
+    def with_verdicts(self, words: Mapping[str, str]) -> CheckResult:
+        """Return the answer with the verdicts in words of the other readings, by their option."""
+        reading = self.screen.reading
+        doubts = tuple((*of[:3], words.get(of[2], "")) for of in reading.doubts)
+        screen = replace(self.screen, reading=replace(reading, doubts=doubts))
+        return replace(self, screen=screen)
+
     def require(self, judge: str) -> None:
         """Raise AssertionError with the sentence unless a judge passes.
 
@@ -274,6 +281,7 @@ def check_readings(
         tables = read_ratings(source, options, evaluation=evaluation, score_of=score_of_reply)
     result = _result(tables, context)
     alternatives = [_result(other, context, doubt=doubt) for doubt, other in tables.alternatives]
+    result = result.with_verdicts({other.option: other.word for other in alternatives})
     differing = [other for other in alternatives if other.verdicts != result.verdicts]
     if not differing:
         return [result]
@@ -543,7 +551,7 @@ def _reading(
         columns=tables.columns,
         not_read={name: reason.text for name, reason in tables.not_read.items()},
         notes=tables.notes,
-        doubts=tuple((of.columns, of.choice, of.option) for of in tables.doubts),
+        doubts=tuple((of.columns, of.choice, of.option, "") for of in tables.doubts),
         item=item,
         n_held_out=n_held_out,
         options=context.corrections(tables),

@@ -423,7 +423,11 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
     for name, reason in tables.not_read.items():
         if not reason.is_told:  # by a note
             notes.append(f"not read: {name}: {reason.text}.")
-    return notes + [f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts]
+    doubts = [
+        f"{of.choice}; otherwise pass {of.option}." if of.option else f"{of.choice}."
+        for of in tables.doubts
+    ]
+    return notes + doubts
 
 
 def _tasks_of_texts(rows: Rows) -> list[str]:

@@ -59,11 +59,14 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Doubt:
-    """A choice that a name or a default made, the option that reverses it, and the one for it."""
+    """A choice that a name or a default made, the option that reverses it, and the one for it.
+
+    The option is empty if none reads the file in the other way.
+    """
 
     columns: tuple[str, ...]
     choice: str
-    option: str
+    option: str = ""
     confirmation: str = ""
 
 

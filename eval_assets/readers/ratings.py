@@ -126,7 +126,7 @@ def read_ratings(
     result, readings = _read(tables, options, evaluation)
     doubts, alternatives = list(result.doubts), []
     forks = dict(fork for reading in readings for fork in reading.forks)
-    guesses = [*forks][_MOST_FORKS:]
+    doubts += [Doubt((), choice) for choice in [*forks][_MOST_FORKS:]]
     for choice, changed in [*forks.items()][:_MOST_FORKS]:
         other = None  # where raters may be parts of the item, a refusal leaves the doubt
         with suppress(InputError, ExceptionGroup):
@@ -147,18 +147,15 @@ def read_ratings(
         )
         if other is not None:
             alternatives.append((doubt, other))
-        if other is not None or [*changed] == ["item"]:
-            doubts.append(doubt)
-        else:
-            guesses.append(choice)
+        is_readable = other is not None or [*changed] == ["item"]
+        doubts.append(doubt if is_readable else replace(doubt, option="", confirmation=""))
     for doubt, questions in _other_scales(result, readings[0].table):
         doubts.append(doubt)
         low = {question.id: question.scale.low for question in questions}
         lowest = result.ratings["question"].astype(object).map(low).astype(float)
         rated = result.ratings[result.ratings["value"] >= lowest].reset_index(drop=True)
         alternatives.append((doubt, replace(result, questions=questions, ratings=rated)))
-    notes = (*result.notes, *(f"a guess: {choice}" for choice in guesses))
-    return replace(result, doubts=tuple(doubts), alternatives=tuple(alternatives), notes=notes)
+    return replace(result, doubts=tuple(doubts), alternatives=tuple(alternatives))
 
 
 def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _RatingSource:
@@ -294,6 +291,7 @@ def _read(
         files=source.files,
         not_read=reasons_not_read(readings, tables, items, export=export),
         notes=tuple(dict.fromkeys(notes)),
+        doubts=tuple(doubt for of in readings for doubt in of.doubts),
         export=source.export,
     )
     _check_effects(result, table, options)

@@ -75,7 +75,8 @@ class ReadSummary:
         groups_by: Column that groups items; empty if each is its own.
         columns: Columns by role.
         not_read: Reason why a column is not read, by `file:column`.
-        doubts: (columns, choice, option that reverses it).
+        doubts: (columns, choice, option that reverses it, verdicts of that reading in words); both
+            are empty where no option does.
         n_held_out: Items that judges are not compared on; 0 if none is held out.
         item: Returns the text of an item.
         options: Options that correct a wrong reading.
@@ -92,7 +93,7 @@ class ReadSummary:
     columns: Mapping[str, tuple[str, ...]]
     not_read: Mapping[str, str]
     notes: tuple[str, ...]
-    doubts: tuple[tuple[tuple[str, ...], str, str], ...]
+    doubts: tuple[tuple[tuple[str, ...], str, str, str], ...]
     item: Callable[[int], ItemText]
     n_held_out: int = 0
     options: tuple[str, ...] = ()
@@ -319,7 +320,8 @@ def _read_lines(reading: ReadSummary, assessment: Assessment) -> list[str]:
     notes = [shortened(note, _LONGEST_NOTE) for note in reading.notes[:_MOST_NOTES]]
     lines += [note if note.endswith("...") else f"{note}." for note in notes]
     lines += [
-        f"{choice}. Otherwise: {option}" for _, choice, option in reading.doubts[:_MOST_NOTES]
+        f"{choice}. Otherwise: {option}" if option else f"{choice}."
+        for _, choice, option, _ in reading.doubts[:_MOST_NOTES]
     ]
     n_unseen = sum(len(of[_MOST_NOTES:]) for of in (reading.notes, reading.doubts))
     option = "--json" if all(of.startswith("--") for of in reading.options) else "to_dict()"

@@ -114,8 +114,8 @@ def _read(reading: ReadSummary, assessment: Assessment) -> Json:
         "not_read": dict(reading.not_read),
         "notes": list(reading.notes),
         "doubts": [
-            {"columns": list(columns), "reading": choice, "option": option}
-            for columns, choice, option in reading.doubts
+            {"columns": list(columns), "reading": choice, "verdict": verdict, "option": option}
+            for columns, choice, option, verdict in reading.doubts
         ],
     }
 

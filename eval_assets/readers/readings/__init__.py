@@ -28,7 +28,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
     who,
 )
-from eval_assets.readers.rating_tables import ReadOptions, Reason
+from eval_assets.readers.rating_tables import Doubt, ReadOptions, Reason
 from eval_assets.readers.readings.derived_columns import usable_columns
 from eval_assets.readers.readings.item_rows import reading_of_item_rows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
@@ -162,7 +162,7 @@ def _doubt_slots(reading: Reading, choices: Choices) -> None:
         if slots <= {number for of, number in texts if of == stem}:
             text = f"{rated[0]} is numbered like {stem}{_slot(rated[0])[1]}"
             text += "; if each such column rates one text, write a row for each of these"
-            reading.notes.append(text)
+            reading.doubts.append(Doubt((rated[0],), text))
             return
 
 

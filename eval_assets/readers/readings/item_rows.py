@@ -37,7 +37,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.problems import count_as_people, listed_briefly
-from eval_assets.readers.rating_tables import Reason
+from eval_assets.readers.rating_tables import Doubt, Reason
 from eval_assets.readers.readings.column_owners import (
     ColumnOwners,
     beside_humans,
@@ -239,19 +239,20 @@ class _ItemRows:
         if share_of_criteria([*distinct_parts(names).values()]) > 0.5 and people:
             text = f"{listed_briefly(names)} count as scores of what people rated"
             option = option_text(self.table, "ignore", names[-1])
-            reading.notes.append(f"{text}; if one is of another question, pass {option}")
+            reading.doubts.append(Doubt(tuple(names), text, option))
         means = [of for of in (*people, *judges) if of.kind is Kind.NUMBER and not of.is_whole]
         ends_of_writers = ("_ai", "_machine", "_model", "_llm")
         is_of_texts = len(judges) == len(people) == 1 and plain(names[0]).endswith(ends_of_writers)
         if is_of_texts and len(means) > 1:
             # Both are means of ratings, which may be people's of texts by either.
             option = option_text(self.table, "ignore", names[0])
-            text = f"{names[0]} counts as a judge's; if people rated what a model wrote"
-            reading.notes.append(f"{text}, pass {option}")
+            text = f"{names[0]} counts as a judge's, and not as people's of what a model wrote"
+            reading.doubts.append(Doubt((names[0],), text, option))
         texts = self._rated_responses(judges) if people and len(names) > 1 else []
         if texts:
             text = f"{names[0]} is named like {texts[0]}; if each such column scores one"
-            reading.notes.append(f"{text}, write a row for each response")
+            text += ", write a row for each response"
+            reading.doubts.append(Doubt((names[0], texts[0]), text))
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
             names = [of.name for of in beside_humans([*people, *judges]) if of in judges]
@@ -341,7 +342,7 @@ class _ItemRows:
                 f"If they are, pass {option_text(self.table, 'rating', name)}",
             )
         elif not is_certain:
-            reading.notes.append(VALUES_ALONE.format(name))
+            reading.doubts.append(Doubt((name,), VALUES_ALONE.format(name)))
 
     def _people(self, reading: Reading, rated: Columns, judges: Columns) -> list[CodedColumn]:
         """Return the columns of people, with a fork if nothing tells names from criteria."""
@@ -470,7 +471,7 @@ class _ItemRows:
         if 0 < len(strangers) < len(people):
             names = [column.name for column in strangers]
             option = option_text(self.table, "judge", *names)
-            reading.notes.append(f"{count_as_people(names)}; if a judge, pass {option}")
+            reading.doubts.append(Doubt(tuple(names), count_as_people(names), option))
 
     def _use_sheets(self, reading: Reading) -> None:
         """Take sheets for questions if columns are raters."""
@@ -499,7 +500,8 @@ class _ItemRows:
             self.owners.who_is(column) is Who.HUMAN for column in people
         )
         is_part = len(reading.items) > 1 and any(of in raters for of in reading.items)
-        if is_part and any(VALUES_ALONE.format(of.name) in reading.notes for of in people):
+        choices = {doubt.choice for doubt in reading.doubts}
+        if is_part and any(VALUES_ALONE.format(of.name) in choices for of in people):
             reading.refusal = (
                 f"{raters[0].name} names who rated, and no column of ratings is found",
                 f"Name it with {option_text(self.table, 'rating', 'COLUMN')}",
@@ -552,8 +554,8 @@ class _ItemRows:
         unit, n_rows = combined(parts), len(self.table)
         if 2 * n_distinct(unit) <= n_rows and share_constant(ratings[0], unit) < 1:
             text = f"the same {listed_briefly(texts)} in several rows, each read as an item"
-            remedy = f"if people rated it again, say who: {option_text(self.table, 'rater', 'X')}"
-            reading.notes.append(f"{text}; {remedy}")
+            option = option_text(self.table, "rater", "X")
+            reading.doubts.append(Doubt(tuple(texts), text, option))
 
 
 def _are_numbered(columns: Columns) -> bool:

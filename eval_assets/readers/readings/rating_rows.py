@@ -40,7 +40,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.problems import count_as_people, listed_briefly
-from eval_assets.readers.rating_tables import Reason
+from eval_assets.readers.rating_tables import Doubt, Reason
 from eval_assets.readers.readings.derived_columns import (
     FEWEST_NUMBERS,
     count_the_alphabet,
@@ -132,7 +132,7 @@ class _RatingRows:
     rater: CodedColumn
     choices: Choices
     not_read: dict[str, Reason]
-    notes: list[str] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
     has_copies: bool = False
     _sizes: dict[int, int] = field(default_factory=dict)
 
@@ -276,10 +276,10 @@ class _RatingRows:
             judges_only=self._holds_judges(),
             judges=judges_by_kind(self.table.columns, self.rater),
             not_read=self.not_read,
-            notes=self.notes,
+            doubts=self.doubts,
         )
         if len(rated) == 1 and self._is_open(rated[0]):
-            reading.notes.append(VALUES_ALONE.format(rated[0].name))
+            reading.doubts.append(Doubt((rated[0].name,), VALUES_ALONE.format(rated[0].name)))
         self._doubt_programs(reading)
         self._doubt_truth(reading, combined(of_unit))
         self._doubt_raters(reading, per_item)
@@ -307,7 +307,7 @@ class _RatingRows:
         if named and names and per_item < _REPEATED:
             option = option_text(self.table, "judge", *names)
             text = f"{listed_briefly(names)} read as ratings by {self.rater.name}"
-            self.notes.append(f"{text}; if a judge's, pass {option}")
+            self.doubts.append(Doubt(tuple(names), text, option))
 
     def _is_open(self, column: CodedColumn) -> bool:
         """Return whether a column holds words in no order, or lists, and nothing names ratings."""
@@ -369,13 +369,13 @@ class _RatingRows:
         if self.rater.origin is Origin.POSITION and is_of_people:
             text = f"people are told apart by their place in {list_name}"
             option = option_text(self.table, "item", *columns)
-            reading.notes.append(f"{text}; if these are no people, pass {option}")
+            reading.doubts.append(Doubt((self.rater.name,), text, option))
         are_people = share_of_people(self.rater.values[:50]) > 0.5 or self.rater.holds_emails
         says_who = WHO_RATES.search(plain(self.rater.name)) or are_people or reading.judges_only
         if per_item < 1.05 and not says_who:
-            text = f"hardly an item has two ratings; if {self.rater.name} names authors or systems"
+            text = f"{self.rater.name} names raters, though hardly an item has two ratings"
             option = option_text(self.table, "ignore", self.rater.name)
-            reading.notes.append(f"{text}, pass {option}")
+            reading.doubts.append(Doubt((self.rater.name,), text, option))
         if not (self.is_named or self.rater.holds_emails or reading.judges_only):
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
 
@@ -404,7 +404,7 @@ class _RatingRows:
         # A model's name may be any word; of many raters some have names that are not known here.
         if 0 < len(strangers) <= min(2, len(people) / 2):
             option = option_text(self.table, "judge", *strangers)
-            reading.notes.append(f"{count_as_people(strangers)}; if a judge, pass {option}")
+            reading.doubts.append(Doubt(tuple(strangers), count_as_people(strangers), option))
 
     # The key: the coarsest columns with which a rater rates once.
 

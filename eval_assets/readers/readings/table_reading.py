@@ -25,7 +25,7 @@ from eval_assets.readers.columns import (
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import Role, is_first_name, names_model, share_of_criteria
 from eval_assets.readers.problems import input_error
-from eval_assets.readers.rating_tables import ReadOptions, Reason
+from eval_assets.readers.rating_tables import Doubt, ReadOptions, Reason
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
 from eval_assets.readers.values import are_yes_or_no
 
@@ -80,6 +80,7 @@ class Reading:
         people_only: Whether it names people, whatever they are called.
         not_read: Reason why a column is not read.
         forks: Options of other readings that the values allow, with what was chosen instead.
+        doubts: Choices whose other reading is not tried.
         notes: What was guessed.
         problems: Cells that are no ratings in columns of raters.
         refusal: What the table leaves open, and the remedy; None if it can be read.
@@ -99,6 +100,7 @@ class Reading:
     people_only: bool = False
     not_read: dict[str, Reason] = field(default_factory=dict)
     forks: list[tuple[str, Mapping[str, tuple[str, ...] | str]]] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[InputProblem] = field(default_factory=list)
     refusal: tuple[str, str] | None = None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets import check
-from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.rating_tables import Doubt, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from tests.unit.readers.test_team_sheets import ANNA, BEN, IDS, JUDGE, SECOND, N, read, sheet
 
@@ -131,7 +131,8 @@ def test_names_beside_scores_of_a_judge_are_no_questions(tmp_path: Path, column:
 
     assert not len(result.ratings)
     assert set(result.scores["judge"]) == {"gpt4_score"}
-    assert (result.scores["item"].nunique(), result.doubts) == (2 * N, ())
+    assert result.scores["item"].nunique() == 2 * N
+    assert not any(doubt.option for doubt in result.doubts)
 
 
 @pytest.mark.parametrize("people", ["human", "anna"])
@@ -181,13 +182,13 @@ def test_a_column_beside_people_that_nothing_calls_a_person_is_said_to_count_as_
     result = read(tmp_path, "ratings.csv", sheet(f"id,anna,ben,{name}", ANNA, BEN, JUDGE))
 
     assert result.ratings["rater"].nunique() == len(("anna", "ben", name))
-    assert f"{name} counts as a person; if a judge, pass --judge {name}" in result.notes
+    assert Doubt((name,), f"{name} counts as a person", f"--judge {name}") in result.doubts
 
 
 def test_columns_of_raters_who_are_called_alike_need_no_word(tmp_path: Path) -> None:
     result = read(tmp_path, "ratings.csv", sheet("id,Rating,Rating_1,Rating_2", ANNA, BEN, SECOND))
 
-    assert (result.ratings["rater"].nunique(), result.notes) == (3, ())
+    assert (result.ratings["rater"].nunique(), result.doubts) == (3, ())
 
 
 def test_scores_of_a_grader_beside_a_person_are_no_names_of_raters(tmp_path: Path) -> None:
@@ -371,4 +372,4 @@ def test_words_that_nothing_calls_ratings_are_said_to_be_read_as_such(tmp_path: 
 
     result = read(tmp_path, "ratings.csv", "\n".join(["ticket,rater,origin", *rows]))
 
-    assert "only its values say that origin holds ratings" in result.notes
+    assert Doubt(("origin",), "only its values say that origin holds ratings") in result.doubts

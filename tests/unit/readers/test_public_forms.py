@@ -11,7 +11,7 @@ import pytest
 
 from eval_assets.errors import leaves
 from eval_assets.judges.replies import parse_reply
-from eval_assets.readers.rating_tables import RatingTables, ReadOptions
+from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.scale import Scale
 from tests.unit.readers.formats.xlsx import Cell, workbook
@@ -1622,7 +1622,7 @@ def test_column_that_only_its_values_call_ratings_is_noted(tmp_path: Path) -> No
 
     tables = read(tmp_path, "a.csv", table(["key", "abstract", "issue"], *rows))
 
-    assert "only its values say that issue holds ratings" in tables.notes
+    assert Doubt(("issue",), "only its values say that issue holds ratings") in tables.doubts
 
 
 def test_ratings_of_criteria_in_a_deeper_list_count_and_not_their_mean(tmp_path: Path) -> None:
@@ -2002,7 +2002,7 @@ def test_judges_of_two_criteria_beside_one_label_are_named(tmp_path: Path) -> No
 
     result = read(tmp_path, "r.csv", table(["id", "human", "llm_tone", "llm_style"], *rows))
 
-    assert any("llm_tone, llm_style count as scores" in note for note in result.notes)
+    assert any("llm_tone, llm_style count as scores" in of.choice for of in result.doubts)
 
 
 def test_trials_of_raters_are_no_rounds_of_items(tmp_path: Path) -> None:
@@ -2074,9 +2074,9 @@ def test_judges_named_like_responses_are_noted(tmp_path: Path) -> None:
         for n, i in FEW
     ]
 
-    notes = read(tmp_path, "r.jsonl", lines(rows)).notes
+    doubts = read(tmp_path, "r.jsonl", lines(rows)).doubts
 
-    assert any("judge_x is named like answer_x" in note for note in notes)
+    assert any("judge_x is named like answer_x" in doubt.choice for doubt in doubts)
 
 
 def test_ratings_of_an_owner_that_another_may_have_given_are_noted(tmp_path: Path) -> None:
@@ -2090,9 +2090,9 @@ def test_ratings_of_an_owner_that_another_may_have_given_are_noted(tmp_path: Pat
     ]
     header = ["Utterance", "Response Evaluation", "QA Response Review", "QA owner"]
 
-    notes = read(tmp_path, "r.csv", table(header, *rows)).notes
+    doubts = read(tmp_path, "r.csv", table(header, *rows)).doubts
 
-    assert any(note.startswith("Response Evaluation read as ratings") for note in notes)
+    assert any(of.choice.startswith("Response Evaluation read as ratings") for of in doubts)
 
 
 def test_hashes_of_raters_name_people(tmp_path: Path) -> None:
@@ -2585,7 +2585,7 @@ def test_numbered_answers_may_be_of_texts_with_their_numbers(tmp_path: Path) -> 
 
     result = read(tmp_path, "r.csv", table(["WorkerId", *names], *rows))
 
-    assert any("Answer.pair1 is numbered like Input.query1" in note for note in result.notes)
+    assert any("Answer.pair1 is numbered like Input.query1" in of.choice for of in result.doubts)
 
 
 def test_users_who_share_no_item_may_be_its_authors(tmp_path: Path) -> None:
@@ -2593,7 +2593,7 @@ def test_users_who_share_no_item_may_be_its_authors(tmp_path: Path) -> None:
 
     result = read(tmp_path, "r.csv", table(["file_id", "user_id", "label"], *rows))
 
-    assert any("--ignore user_id" in note for note in result.notes)
+    assert any(doubt.option == "--ignore user_id" for doubt in result.doubts)
 
 
 def test_question_that_all_raters_answer_alike_is_told(tmp_path: Path) -> None:
@@ -2793,4 +2793,4 @@ def test_guess_is_said_if_no_option_reads_the_file_otherwise(tmp_path: Path) -> 
 
     result = read(tmp_path, "r.csv", table(header, *rows))
 
-    assert "a guess: taste, look are raters" in result.notes
+    assert any(of.choice == "taste, look are raters" and not of.option for of in result.doubts)

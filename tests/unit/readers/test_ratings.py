@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.errors import InputError, leaves
-from eval_assets.readers.rating_tables import RatingTables, ReadOptions
+from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.scale import Scale
 from tests.unit.readers.formats.xlsx import workbook
@@ -845,7 +845,7 @@ def test_rater_with_a_name_that_may_be_any_is_said_to_count_as_a_person(
 
     tables = read(tmp_path, {"r.csv": lines(("item", "rater", "score"), *rows)})
 
-    assert f"{name} counts as a person; if a judge, pass --judge {name}" in tables.notes
+    assert Doubt((name,), f"{name} counts as a person", f"--judge {name}") in tables.doubts
     assert len(tables.ratings) == 3 * N
 
 

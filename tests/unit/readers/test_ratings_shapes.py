@@ -1952,8 +1952,8 @@ def test_rows_that_only_their_number_tells_apart_are_doubted(tmp_path: Path) -> 
         for n_models in (1, len(RATERS))
     )
 
-    assert "the same answer in several rows" in " ".join(doubtful.notes)
-    assert "in several rows" not in " ".join(of_models.notes)
+    assert "the same answer in several rows" in " ".join(of.choice for of in doubtful.doubts)
+    assert "in several rows" not in " ".join(of.choice for of in of_models.doubts)
 
 
 def test_option_that_names_people_leaves_the_judge_beside_them(tmp_path: Path) -> None:
@@ -1976,5 +1976,6 @@ def test_places_in_a_list_are_doubted_as_raters(
     corrected = read(tmp_path, "r.json", json.dumps(records), item=("id", f"{name}.#"))
 
     assert len(raters(ratings)) == len(RATERS)
-    assert (f"told apart by their place in {name}" in " ".join(ratings.notes)) == is_open
+    choices = " ".join(doubt.choice for doubt in ratings.doubts)
+    assert (f"told apart by their place in {name}" in choices) == is_open
     assert len(corrected.items) == len(ITEMS) * len(RATERS)

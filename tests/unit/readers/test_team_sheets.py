@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.ratings_check import score_of_reply
-from eval_assets.readers.rating_tables import RatingTables, ReadOptions
+from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 
 N = 30
@@ -685,7 +685,8 @@ def test_stranger_beside_several_people_is_named(tmp_path: Path) -> None:
 
     tables = read(tmp_path, "r.csv", sheet(header, *words("a", "b", ANNA, BEN, JUDGE)))
 
-    assert "foo_label counts as a person; if a judge, pass --judge foo_label" in tables.notes
+    doubt = Doubt(("foo_label",), "foo_label counts as a person", "--judge foo_label")
+    assert doubt in tables.doubts
 
 
 def test_counts_beside_human_and_judge_scores_are_no_ratings(tmp_path: Path) -> None:
@@ -986,7 +987,7 @@ def test_means_of_what_a_model_wrote_may_be_peoples(tmp_path: Path) -> None:
 
     tables = read(tmp_path, "r.csv", sheet("id,toxicity_ai,toxicity_human", *columns))
 
-    assert any("if people rated what a model wrote" in note for note in tables.notes)
+    assert any("of what a model wrote" in doubt.choice for doubt in tables.doubts)
 
 
 @pytest.mark.parametrize(
