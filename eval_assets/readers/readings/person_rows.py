@@ -70,7 +70,10 @@ def reading_of_person_rows(
     n_numbered = sum(_NUMBERED.fullmatch(name) is not None for name in headers)
     crossed = crossed_parts(headers)
     is_numbered = is_form or n_numbered > 0.8 * len(headers)
-    is_numbered |= any(all(map(_ENDS_IN_NUMBER.search, of)) for of in zip(*crossed, strict=True))
+    # Of more rows than columns, raters may be numbered.
+    if len(table) <= len(headers):
+        parts = zip(*crossed, strict=True)
+        is_numbered |= any(all(map(_ENDS_IN_NUMBER.search, of)) for of in parts)
     named = [choices.rater_column] if choices.rater_column is not None else choices.raters
     ids = [
         column
