@@ -47,12 +47,12 @@ def test_the_interval_leaves_out_0_if_the_test_rejects_it(
 @pytest.mark.slow
 def test_a_judge_that_did_not_change_is_seldom_found_to_have_moved() -> None:
     rng = np.random.default_rng(3)
-    scores = rng.integers(1, 6, size=(1_000, 2, 30))
+    scores = rng.integers(1, 6, size=(2_000, 2, 30))
     result = [
         mean_shift(after - before, significance=0.05, span=4).p_value for before, after in scores
     ]
 
-    assert np.mean(np.array(result) <= 0.05) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 1_000)
+    assert np.mean(np.array(result) <= 0.05) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 2_000)
 
 
 def test_missing_pairs_are_left_out_and_none_leave_everything_undefined() -> None:
