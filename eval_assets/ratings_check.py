@@ -220,13 +220,6 @@ class CheckResult:
             judge: of.verdict for judge, of in self.judges.items()
         }
 
-    def with_verdicts(self, words: Mapping[str, str]) -> CheckResult:
-        """Return the answer with the verdicts in words of the other readings, by their option."""
-        reading = self.screen.reading
-        doubts = tuple((*of[:3], words.get(of[2], "")) for of in reading.doubts)
-        screen = replace(self.screen, reading=replace(reading, doubts=doubts))
-        return replace(self, screen=screen)
-
     def require(self, judge: str) -> None:
         """Raise AssertionError with the sentence unless a judge passes.
 
@@ -274,23 +267,29 @@ def check_readings(
     context = _Context(title, paths, options, rules)
     evaluation = rules.evaluation
     if evaluation is not None and context.is_declared:
+        from eval_assets.judges.replies import parse_reply
         from eval_assets.readers.evaluation.folder_ratings import ratings_of_folder
 
-        tables = ratings_of_folder(evaluation, options, number_in_reply=_number_in_reply)
+        tables = ratings_of_folder(
+            evaluation, options, number_in_reply=lambda *reply: parse_reply(*reply).raw_score
+        )
     else:
         tables = read_ratings(source, options, evaluation=evaluation, score_of=score_of_reply)
     result = _result(tables, context)
     alternatives = [_result(other, context, doubt=doubt) for doubt, other in tables.alternatives]
-    result = result.with_verdicts({other.option: other.word for other in alternatives})
+    words = {other.option: other.word for other in alternatives}
+    reading = result.screen.reading
+    doubts = tuple(replace(of, verdict=words.get(of.option, "")) for of in reading.doubts)
+    screen = replace(result.screen, reading=replace(reading, doubts=doubts))
     differing = [other for other in alternatives if other.verdicts != result.verdicts]
     if not differing:
-        return [result]
+        return [CheckResult(screen)]
     reversed_doubts = [
         of for of in tables.doubts if of.option in {other.option for other in differing}
     ]
     choice = "; ".join(of.choice for of in reversed_doubts)
     confirmations = dict.fromkeys(of.confirmation for of in reversed_doubts if of.confirmation)
-    return [replace(result, choice=choice, option=" ".join(confirmations)), *differing]
+    return [CheckResult(screen, choice, " ".join(confirmations)), *differing]
 
 
 def score_of_reply(text: str, scale: Scale) -> float:
@@ -304,12 +303,6 @@ def score_of_reply(text: str, scale: Scale) -> float:
     from eval_assets.judges.replies import parse_reply  # few files hold replies
 
     return parse_reply(text, scale).score
-
-
-def _number_in_reply(text: str, scale: Scale, question: str) -> float:
-    from eval_assets.judges.replies import parse_reply
-
-    return parse_reply(text, scale, question).raw_score
 
 
 @dataclass(frozen=True)
@@ -524,7 +517,7 @@ def _reading(
     tables: RatingTables, context: _Context, *, raters: tuple[str, ...], n_held_out: int
 ) -> ReadSummary:
     from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
-    from eval_assets.shown.screen import ItemText, ReadSummary
+    from eval_assets.shown.screen import ItemText, ReadDoubt, ReadSummary
 
     items = tables.items
     columns = {re.sub(r"\W+", "_", str(name)).lower(): str(name) for name in items}
@@ -551,7 +544,7 @@ def _reading(
         columns=tables.columns,
         not_read={name: reason.text for name, reason in tables.not_read.items()},
         notes=tables.notes,
-        doubts=tuple((of.columns, of.choice, of.option, "") for of in tables.doubts),
+        doubts=tuple(ReadDoubt(of.columns, of.choice, of.option) for of in tables.doubts),
         item=item,
         n_held_out=n_held_out,
         options=context.corrections(tables),

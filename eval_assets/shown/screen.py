@@ -67,6 +67,23 @@ class ItemText:
 
 
 @dataclass(frozen=True)
+class ReadDoubt:
+    """What was guessed in reading.
+
+    Args:
+        columns: Columns that it is about.
+        choice: What they were taken for.
+        option: Option that reverses it; empty if none does.
+        verdict: Verdicts of that reading in words; empty if it was not tried.
+    """
+
+    columns: tuple[str, ...]
+    choice: str
+    option: str
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
 class ReadSummary:
     """What was read.
 
@@ -75,8 +92,7 @@ class ReadSummary:
         groups_by: Column that groups items; empty if each is its own.
         columns: Columns by role.
         not_read: Reason why a column is not read, by `file:column`.
-        doubts: (columns, choice, option that reverses it, verdicts of that reading in words); both
-            are empty where no option does.
+        doubts: What was guessed.
         n_held_out: Items that judges are not compared on; 0 if none is held out.
         item: Returns the text of an item.
         options: Options that correct a wrong reading.
@@ -93,7 +109,7 @@ class ReadSummary:
     columns: Mapping[str, tuple[str, ...]]
     not_read: Mapping[str, str]
     notes: tuple[str, ...]
-    doubts: tuple[tuple[tuple[str, ...], str, str, str], ...]
+    doubts: tuple[ReadDoubt, ...]
     item: Callable[[int], ItemText]
     n_held_out: int = 0
     options: tuple[str, ...] = ()
@@ -320,8 +336,8 @@ def _read_lines(reading: ReadSummary, assessment: Assessment) -> list[str]:
     notes = [shortened(note, _LONGEST_NOTE) for note in reading.notes[:_MOST_NOTES]]
     lines += [note if note.endswith("...") else f"{note}." for note in notes]
     lines += [
-        f"{choice}. Otherwise: {option}" if option else f"{choice}."
-        for _, choice, option, _ in reading.doubts[:_MOST_NOTES]
+        f"{of.choice}. Otherwise: {of.option}" if of.option else f"{of.choice}."
+        for of in reading.doubts[:_MOST_NOTES]
     ]
     n_unseen = sum(len(of[_MOST_NOTES:]) for of in (reading.notes, reading.doubts))
     option = "--json" if all(of.startswith("--") for of in reading.options) else "to_dict()"

@@ -114,8 +114,13 @@ def _read(reading: ReadSummary, assessment: Assessment) -> Json:
         "not_read": dict(reading.not_read),
         "notes": list(reading.notes),
         "doubts": [
-            {"columns": list(columns), "reading": choice, "verdict": verdict, "option": option}
-            for columns, choice, option, verdict in reading.doubts
+            {
+                "columns": list(of.columns),
+                "reading": of.choice,
+                "verdict": of.verdict,
+                "option": of.option,
+            }
+            for of in reading.doubts
         ],
     }
 

@@ -344,6 +344,8 @@ def test_replies_of_an_evaluation_are_scores_on_the_scale_of_their_question(
     read = json.loads(ended.stdout)["read"]
     assert (read["n_judges"], read["n_scores"]) == (2, 425)  # as `run` reads them
     assert [question["scale"] for question in read["questions"]] == [[1, 4], [1, 5], [0, 1]]
+    roles = ("item", "rater", "judge", "rating", "question", "model", "group", "run")
+    assert {*read["columns"]} == {*roles}  # as of any file
 
 
 def test_folder_is_read_as_it_declares_and_not_by_its_values(tmp_path: Path) -> None:

@@ -24,7 +24,14 @@ from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import NumberInReply, read_recorded_scores
 from eval_assets.wording import counted
 
-_ROLES = {"item": ("response_id",), "question": ("question_id",), "rating": ("rating",)}
+_ROLES = {
+    "item": ("response_id",),
+    "rater": ("rater_id",),
+    "judge": ("judge_model",),
+    "rating": ("rating", "score"),
+    "question": ("question_id",),
+    "model": ("model_name",),
+}
 
 
 def ratings_of_folder(
@@ -51,7 +58,8 @@ def ratings_of_folder(
     scored = all_scores[
         (all_scores["status"] == "ok") & all_scores["question_id"].isin(question_ids)
     ]
-    names = {"item": "response_id", "question": "question_id", "rater": "rater_id"}
+    names = {"response_id": "item", "question_id": "question", "rater_id": "rater"}
+    ratings = rated.rename(columns=names).assign(sheet="", column="rating")
     items = responses[["response_id", "model_name", "prompt_text", "response_text"]]
     items = items.rename(columns={"response_id": "item", "model_name": "model"})
     items["group"] = items["item"].map(groups_of_responses(responses))
@@ -60,15 +68,15 @@ def ratings_of_folder(
     kinds = ("responses", "human_labels", "judge_scores")
     files = dict.fromkeys(path for kind in kinds for path in sources[kind])
     return RatingTables(
-        ratings=pd.DataFrame(
-            {of: rated[names.get(of, of)] for of in ("item", "question", "rater", "value")}
-            | {of: rated[of] for of in ("labelled_at", "file", "line")}
-            | {"sheet": "", "column": "rating"}
-        )[list(RATING_COLUMNS)].reset_index(drop=True),
+        ratings=ratings[list(RATING_COLUMNS)].reset_index(drop=True),
         scores=pd.DataFrame([*_runs(scored)], columns=list(SCORE_COLUMNS)),
         items=items,
         questions=tuple(questions),
-        columns={**_ROLES, "rater": ("rater_id",), "group": (group,) if group else ()},
+        columns={
+            **_ROLES,
+            "group": (group,) if group else (),
+            "run": ("run",) if scored["runs"].notna().any() else (),
+        },
         groups_by=group,
         files=tuple(named(path, folder=evaluation.folder) for path in files),
         notes=(*labels.notes, *_unread(all_scores)),
