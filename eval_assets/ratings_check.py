@@ -11,6 +11,7 @@ from shlex import join, quote, split
 from typing import TYPE_CHECKING, Any
 
 from eval_assets.errors import InputError, InputProblem, leaves
+from eval_assets.judges.recorded_replies import number_in_reply, score_of_reply
 
 if TYPE_CHECKING:
     import numpy as np
@@ -267,12 +268,9 @@ def check_readings(
     context = _Context(title, paths, options, rules)
     evaluation = rules.evaluation
     if evaluation is not None and context.is_declared:
-        from eval_assets.judges.replies import parse_reply
         from eval_assets.readers.evaluation.folder_ratings import ratings_of_folder
 
-        tables = ratings_of_folder(
-            evaluation, options, number_in_reply=lambda *reply: parse_reply(*reply).raw_score
-        )
+        tables = ratings_of_folder(evaluation, options, number_in_reply=number_in_reply)
     else:
         tables = read_ratings(source, options, evaluation=evaluation, score_of=score_of_reply)
     result = _result(tables, context)
@@ -290,19 +288,6 @@ def check_readings(
     choice = "; ".join(of.choice for of in reversed_doubts)
     confirmations = dict.fromkeys(of.confirmation for of in reversed_doubts if of.confirmation)
     return [CheckResult(screen, choice, " ".join(confirmations)), *differing]
-
-
-def score_of_reply(text: str, scale: Scale) -> float:
-    """Return the score that a judge's reply states on a scale; NaN if it states none for certain.
-
-    Examples:
-        >>> from eval_assets.scale import LIKERT5
-        >>> score_of_reply("It is short. Score: 4", LIKERT5)
-        4.0
-    """
-    from eval_assets.judges.replies import parse_reply  # few files hold replies
-
-    return parse_reply(text, scale).score
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from eval_assets.assets.recipes import Body, EvaluationTarget, asset
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, materialized, version_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputProblem, gathered, raise_all
-from eval_assets.judges.replies import UNREAD, parse_reply
+from eval_assets.judges.recorded_replies import number_in_reply
+from eval_assets.judges.replies import UNREAD
 from eval_assets.ledger import WHOLE, Shard
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
@@ -154,9 +155,7 @@ def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> list[pd.Da
         with gathered(problems):
             read_labels(evaluation, responses)
     with gathered(problems):
-        scores = read_recorded_scores(
-            evaluation, responses, number_in_reply=lambda *reply: parse_reply(*reply).raw_score
-        )
+        scores = read_recorded_scores(evaluation, responses, number_in_reply=number_in_reply)
     raise_all(problems, source="the inputs")
     return scores
 

@@ -20,8 +20,8 @@ from eval_assets.cli.drafted_rows import (
 )
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
+from eval_assets.judges.recorded_replies import score_of_reply
 from eval_assets.labelling.sheets import neutralised
-from eval_assets.ratings_check import score_of_reply
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes

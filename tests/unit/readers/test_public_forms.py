@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.errors import leaves
-from eval_assets.judges.replies import parse_reply
+from eval_assets.judges.recorded_replies import score_of_reply
 from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.scale import Scale
@@ -928,7 +928,7 @@ def test_replies_of_a_judge_are_their_scores(tmp_path: Path, header: list[str], 
     tables = read_ratings(
         [tmp_path / "people.csv", tmp_path / "replies.csv"],
         ReadOptions(),
-        score_of=lambda text, scale: parse_reply(text, scale).score,
+        score_of=score_of_reply,
     )
 
     assert set(tables.scores["judge"]) == {judge}
@@ -945,7 +945,7 @@ def read_with_replies(
     return read_ratings(
         [folder / "people.csv", folder / "replies.csv"],
         options,
-        score_of=lambda text, scale: parse_reply(text, scale).score,
+        score_of=score_of_reply,
     )
 
 
@@ -999,7 +999,7 @@ def test_rated_text_that_states_a_score_is_no_reply_of_a_judge(tmp_path: Path) -
     tables = read_ratings(
         [tmp_path / "a.csv"],
         ReadOptions(),
-        score_of=lambda text, scale: parse_reply(text, scale).score,
+        score_of=score_of_reply,
     )
 
     assert not len(tables.scores)
@@ -1024,7 +1024,7 @@ def test_options_name_the_column_of_replies(
     tables = read_ratings(
         [tmp_path / "people.csv", tmp_path / "replies.csv"],
         options,
-        score_of=lambda text, scale: parse_reply(text, scale).score,
+        score_of=score_of_reply,
     )
 
     assert len(tables.scores) == n_scores
@@ -2585,7 +2585,7 @@ def test_numbered_answers_may_be_of_texts_with_their_numbers(tmp_path: Path) -> 
 
     result = read(tmp_path, "r.csv", table(["WorkerId", *names], *rows))
 
-    assert any("Answer.pair1 is numbered like Input.query1" in of.choice for of in result.doubts)
+    assert any("Answer.pair1 is named like Input.query1" in of.choice for of in result.doubts)
 
 
 def test_users_who_share_no_item_may_be_its_authors(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.frame_columns import SCORE_COLUMNS
-from eval_assets.judges.replies import parse_reply
+from eval_assets.judges.recorded_replies import number_in_reply
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
@@ -91,7 +91,7 @@ def test_replies_without_a_score_column_are_parsed(write: Write) -> None:
     [table] = read_recorded_scores(
         evaluation,
         read_responses(evaluation),
-        number_in_reply=lambda *reply: parse_reply(*reply).raw_score,
+        number_in_reply=number_in_reply,
     )
 
     assert rows(table, "status", "raw_output", "runs") == [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.ratings_check import score_of_reply
+from eval_assets.judges.recorded_replies import score_of_reply
 from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 
