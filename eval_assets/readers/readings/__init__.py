@@ -28,7 +28,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
     who,
 )
-from eval_assets.readers.rating_tables import Doubt, ReadOptions, Reason
+from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.derived_columns import usable_columns
 from eval_assets.readers.readings.item_rows import reading_of_item_rows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
@@ -42,6 +42,7 @@ from eval_assets.readers.readings.table_reading import (
     OF_ITEM,
     Choices,
     Reading,
+    doubt_texts,
     with_names_of_runs,
 )
 from eval_assets.readers.values import are_yes_or_no
@@ -153,23 +154,11 @@ def _doubt_item(reading: Reading, choices: Choices) -> None:
 
 def _doubt_slots(reading: Reading, choices: Choices) -> None:
     """Say that numbered columns may each rate the text of their number, as pair2 does query2."""
-    rated = [of.column.name for of in reading.rated if of.question]
-    stems, slots = ({_slot(name)[part] for name in rated} for part in (0, 1))
-    if len(stems) > 1 or len(slots) < 2 or "" in slots or choices.ratings:
-        return
-    texts = [_slot(of.name) for of in reading.table.columns if of.kind is Kind.TEXT]
-    for stem in dict.fromkeys(stem for stem, _ in texts):
-        if slots <= {number for of, number in texts if of == stem}:
-            text = f"{rated[0]} is numbered like {stem}{_slot(rated[0])[1]}"
-            text += "; if each such column rates one text, write a row for each of these"
-            reading.doubts.append(Doubt((rated[0],), text))
-            return
-
-
-def _slot(name: str) -> tuple[str, str]:
-    """Return a header without the number at its end, and that."""
-    stem = name.rstrip("0123456789")
-    return stem, name[len(stem) :]
+    names = [of.column.name for of in reading.rated if of.question]
+    numbers = [re.sub(r".*\D", "", name) for name in names]
+    stems = {name.removesuffix(number) for name, number in zip(names, numbers, strict=True)}
+    if len(stems) == 1 < len({*numbers}) and "" not in numbers and not choices.ratings:
+        doubt_texts(reading, names, numbers)
 
 
 def best_readings(

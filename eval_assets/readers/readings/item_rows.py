@@ -54,8 +54,10 @@ from eval_assets.readers.readings.table_reading import (
     Choices,
     RatedColumn,
     Reading,
+    doubt_texts,
     option_text,
     question_among,
+    texts_with_parts,
 )
 
 _PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
@@ -248,11 +250,8 @@ class _ItemRows:
             option = option_text(self.table, "ignore", names[0])
             text = f"{names[0]} counts as a judge's, and not as people's of what a model wrote"
             reading.doubts.append(Doubt((names[0],), text, option))
-        texts = self._rated_responses(judges) if people and len(names) > 1 else []
-        if texts:
-            text = f"{names[0]} is named like {texts[0]}; if each such column scores one"
-            text += ", write a row for each response"
-            reading.doubts.append(Doubt((names[0], texts[0]), text))
+        if people and len(names) > 1:
+            doubt_texts(reading, names, self._parts_of_responses(judges))
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
             names = [of.name for of in beside_humans([*people, *judges]) if of in judges]
@@ -271,14 +270,15 @@ class _ItemRows:
         abbreviations = [column.name for column in (*people, *unknown)]
         if unknown and all(of.isupper() and of.isalpha() and len(of) < 6 for of in abbreviations):
             people = []  # some of these abbreviations are too long for initials
-        of_responses = self._rated_responses(rated or judges)
+        parts = self._parts_of_responses(rated or judges)
+        headers = [of.name for of in rated or judges]
+        of_responses = texts_with_parts(self.table, headers, parts)
         reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
         if of_responses:
             reading.likelihood = 3.0
-            headers = listed_briefly([of.name for of in rated or judges])
-            texts = listed_briefly(of_responses)
+            alike = f"{listed_briefly(headers)} are named like {listed_briefly(of_responses)}"
             reading.refusal = (
-                f"{headers} are named like {texts}: of responses, and not of raters",
+                f"{alike}: of responses, and not of raters",
                 "Write a row for each response, or name raters with "
                 + option_text(self.table, "rater", "COLUMN"),
             )
@@ -380,8 +380,8 @@ class _ItemRows:
         names = [of.name for of in self.table.columns if of not in rated and of.n_cells]
         return next((name for name in names if _BETTER.search(plain(name))), None)
 
-    def _rated_responses(self, rated: Columns) -> list[str]:
-        """Return the columns of texts that are told apart as ratings are, as by 1 and 2."""
+    def _parts_of_responses(self, rated: Columns) -> list[str]:
+        """Return what tells ratings apart as it may responses, such as 1 and 2; empty for names."""
         if not rated or any(map(self.owners.is_chosen, rated)):
             return []
         numbers = [
@@ -391,24 +391,9 @@ class _ItemRows:
         ways = [names] if len(names) > 1 else [[*names, name] for name in numbers]
         ends = [re.split(r"[\W_]", name)[-1] for name in names]  # a, and not score_a
         are_ends = len({name.removesuffix(end) for name, end in zip(names, ends, strict=True)}) == 1
-        parts = ends if are_ends and len({*ends}) == len(ends) > 1 else None
-        parts = parts or next(filter(None, ([*distinct_parts(of).values()] for of in ways)), None)
-        if parts is None or all(map(is_first_name, parts)):
-            return []
-        texts = [
-            c.name
-            for c in self.table.columns
-            if c.kind in (Kind.TEXT, Kind.WORD)
-            and not (c in rated or c.may_be(Role.TEXT) or self.owners.who_is(c) is Who.JUDGE)
-        ]
-        place = re.compile(r"(?<!\w){0}(?![^\W_])|{0}$".format(re.escape(parts[0])))
-        named = (
-            [place.sub(part, name) for part in parts]
-            for name in texts
-            if place.search(name)
-            and not (name == parts[0] and (who(name) is Who.HUMAN or is_first_name(name)))
-        )
-        return next((names for names in named if {*names} <= {*texts}), [])
+        parts = ends if are_ends and len({*ends}) == len(ends) > 1 else []
+        parts = parts or next(filter(None, ([*distinct_parts(of).values()] for of in ways)), [])
+        return [] if all(map(is_first_name, parts)) else parts
 
     def _remedy_of_names(
         self,

@@ -23,7 +23,14 @@ from eval_assets.readers.columns import (
     n_distinct,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, is_first_name, names_model, share_of_criteria
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    is_first_name,
+    names_model,
+    share_of_criteria,
+    who,
+)
 from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import Doubt, ReadOptions, Reason
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
@@ -308,6 +315,34 @@ def responses_side_by_side(table: CodedTable) -> bool:
     return any(
         _SIDE.sub(lambda side: _OTHER_SIDES[side[1]], name) in names - {name} for name in names
     )
+
+
+def texts_with_parts(table: CodedTable, names: Sequence[str], parts: Sequence[str]) -> list[str]:
+    """Return texts that parts tell apart as they do some names: query1 and query2 for 1 and 2."""
+    texts = [
+        column.name
+        for column in table.columns
+        if column.kind in (Kind.TEXT, Kind.WORD)
+        and not (column.name in names or column.may_be(Role.TEXT))
+        and not (column.can_rate and column.who is Who.JUDGE)
+    ]
+    if not parts:
+        return []
+    place = re.compile(r"(?<!\w){0}(?![^\W_])|{0}$".format(re.escape(parts[0])))
+    alike = (
+        [place.sub(part, name) for part in parts]
+        for name in texts
+        if place.search(name)
+        and not (name == parts[0] and (who(name) is Who.HUMAN or is_first_name(name)))
+    )
+    return next((names for names in alike if {*names} <= {*texts}), [])
+
+
+def doubt_texts(reading: Reading, names: Sequence[str], parts: Sequence[str]) -> None:
+    """Say that columns may each rate a text, if the same parts tell texts apart."""
+    if texts := texts_with_parts(reading.table, names, parts):
+        text = f"{names[0]} is named like {texts[0]}; if each such column rates one text"
+        reading.doubts.append(Doubt((names[0], texts[0]), f"{text}, write a row for each"))
 
 
 MOST_QUESTIONS = 40
