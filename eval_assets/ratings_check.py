@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from eval_assets.agreement.comparing import QuestionRatings
     from eval_assets.agreement.ratings import LongRatings
     from eval_assets.config.evaluation import Evaluation, Gate, GateName
-    from eval_assets.config.rubric import RubricQuestion
     from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
-    from eval_assets.scale import Level, PassRule, Scale
+    from eval_assets.scale import Level, Scale
     from eval_assets.shown.next_step import NextStep
     from eval_assets.shown.screen import ReadSummary, Screen, ScreenAnswer
     from eval_assets.verdicts import Verdict
@@ -320,12 +319,13 @@ class _Context:
             for name, value in corrections
         )
 
-    def command(self, step: NextStep, *, option: str) -> str:
+    def command(self, step: NextStep, *, option: str, tables: RatingTables) -> str:
         """Return the command that takes a step, or goes on from these files.
 
         Args:
             step: The step.
             option: Further option that reads the files as they were read.
+            tables: Ratings and scores.
         """
         from eval_assets.config.evaluation import FILE
         from eval_assets.shown.next_step import Action, folder_command
@@ -335,12 +335,15 @@ class _Context:
         files = [*map(str, self.paths)]
         options = [*_repeated(self.options), *split(option)]
         if step.action is Action.CLASSIFY_SCORES:
-            return join(["eval-assets", "check", *files, *options, "--judge-pass", ">=0.5"])
+            rule = usual_pass(next(iter(tables.judge_scales.values())))
+            return join(["eval-assets", "check", *files, *options, "--judge-pass", rule])
         evaluation = self.rules.evaluation
         if evaluation is not None:
             return folder_command(step, evaluation)
         if (Path(self.title) / FILE).is_file():  # init wrote it, and changes no file
             return join(["eval-assets", "run", "--data", self.title])
+        if self.rules.judge_passes is not None and self.rules.passes is None:
+            options += ["--judge-pass", self.rules.judge_passes]
         return join(["eval-assets", "init", *files, *options, self.title])
 
 
@@ -380,7 +383,8 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
         tables, context, raters=questions[0].people.rater_ids, n_held_out=int(is_held_out.sum())
     )
     option = "" if doubt is None else doubt.option
-    screen = screen_of(reading, assessment, command_of=partial(context.command, option=option))
+    command = partial(context.command, option=option, tables=tables)
+    screen = screen_of(reading, assessment, command_of=command)
     return CheckResult(screen, option=option)
 
 
@@ -415,15 +419,17 @@ def _question_ratings(
 ) -> list[QuestionRatings]:
     """Return the ratings of each question as they are measured: as classes if a rule says so."""
     from eval_assets.agreement.comparing import JudgeScores, QuestionRatings
-    from eval_assets.scale import Scale
+    from eval_assets.scale import PassRule, Scale
 
+    if rules.judge_passes is not None:
+        tables = with_classes_of_judges(tables, rules.judge_passes, passes=rules.passes)
     result = []
     rated, scored = (
         _by_question(frame, owner, tables)
         for frame, owner in ((tables.ratings, "rater"), (tables.scores, "judge"))
     )
     for question, people, scores in zip(tables.questions, rated, scored, strict=True):
-        rule, judge_rules = _pass_rules(question, tables.judge_scales, rules)
+        rule = None if rules.passes is None else PassRule.parse(rules.passes, question.scale)
         if rule is not None:
             people = replace(people, value=rule.passes(people.value))  # noqa: PLW2901
             scale = Scale.from_words("fail", "pass")
@@ -432,10 +438,7 @@ def _question_ratings(
         for place, judge in enumerate(scores.rater_ids):
             rows = scores.rater == place
             values, own_scale = scores.value[rows], tables.judge_scales.get(judge)
-            if judge in judge_rules:
-                low, high = question.scale.low, question.scale.high
-                values, own_scale = low + (high - low) * judge_rules[judge].passes(values), None
-            elif rule is not None and own_scale is None:
+            if rule is not None and own_scale is None:
                 values = rule.passes(values)
             if rows.any():
                 judges[judge] = JudgeScores(scores.unit[rows], values, own_scale)
@@ -475,26 +478,58 @@ def _by_question(frame: pd.DataFrame, owner: str, tables: RatingTables) -> list[
     return result
 
 
-def _pass_rules(
-    question: RubricQuestion, judge_scales: Mapping[str, Scale], rules: CheckRules
-) -> tuple[PassRule | None, dict[str, PassRule]]:
-    """Return the rule for what passes, if there is one, and those of judges on other scales."""
+def usual_pass(scale: Scale) -> str:
+    """Return the rule that passes the upper half of a judge's scale, or its last word.
+
+    Examples:
+        >>> from eval_assets.scale import Scale
+        >>> usual_pass(Scale(low=22, high=94)), usual_pass(Scale.from_words("fail", "pass"))
+        ('>=50', 'pass')
+    """
+    from eval_assets.readers.values import wider_scale
+
+    if scale.words is not None:
+        return scale.words[-1]
+    ends = wider_scale(scale) or scale
+    return f">={(ends.low + ends.high) / 2:g}"
+
+
+def with_classes_of_judges(
+    tables: RatingTables, judge_passes: str, *, passes: str | None = None
+) -> RatingTables:
+    """Return the tables with a class of people's for each score of a judge on another scale.
+
+    Args:
+        tables: Ratings and scores.
+        judge_passes: Rule for the scores that pass, such as `>=0.5`.
+        passes: Rule for the ratings that pass; needed unless they have two values.
+
+    Raises:
+        ValueError: If a rule does not divide its scale, or people's classes are not two.
+    """
+    import numpy as np
+
     from eval_assets.scale import PassRule
 
-    rule = None if rules.passes is None else PassRule.parse(rules.passes, question.scale)
-    if rules.judge_passes is None:
-        return rule, {}
-    if rule is None and len(question.scale.values or ()) != _TWO:
-        raise ValueError(
-            f"{question.id} has more than two values: say which pass by --pass as well"
-        )
-    of_judges = {
-        judge: PassRule.parse(rules.judge_passes, scale) for judge, scale in judge_scales.items()
-    }
-    return rule, of_judges
+    judges = {name: PassRule.parse(judge_passes, of) for name, of in tables.judge_scales.items()}
+    scores = tables.scores
+    values, names = scores["value"].to_numpy(dtype=np.float64, copy=True), scores["judge"]
+    for question in tables.questions:
+        scale = question.scale
+        rule = None if passes is None else PassRule.parse(passes, scale)
+        if rule is None and not scale.has_two_values:
+            raise ValueError(
+                f"{question.id} has more than two values: say which pass by --pass of check as well"
+            )
+        classes = np.asarray(scale.values or (scale.low, scale.high))
+        order = classes if rule is None else classes[np.argsort(rule.passes(classes))]
+        for name, of_judge in judges.items():
+            rows = ((names == name) & (scores["question"] == question.id)).to_numpy()
+            is_pass = of_judge.passes(values[rows]) == 1
+            values[rows] = np.where(is_pass, order[-1], order[0])
+    return replace(tables, scores=scores.assign(value=values), judge_scales={})
 
 
-_TWO = 2
 _LONGEST_SCALE = 24
 
 

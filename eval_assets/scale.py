@@ -160,6 +160,11 @@ class Scale:
         return self.values is not None and len(self.values) <= MOST_COMPARABLE
 
     @property
+    def has_two_values(self) -> bool:
+        """Return whether ratings are one of two classes, as fail and pass."""
+        return len(self.values or ()) == 2  # noqa: PLR2004
+
+    @property
     def is_binary(self) -> bool:
         """Return whether the scale has the two values 0 and 1."""
         return self.values == (0.0, 1.0)
@@ -310,7 +315,7 @@ class PassRule:
             named = [word.strip() for word in text.split(",")]
             values = [names.get(word.casefold(), numbers.get(word)) for word in named]
             if None in values:
-                known = ", ".join(scale.words or numbers or [scale.described()])
+                known = ", ".join(scale.words or ()) or scale.described()
                 raise ValueError(f'"{text}" names no pass: write a rule as >=4, or one of {known}')
             rule = cls("=", tuple(value for value in values if value is not None), text.strip())
         ends = np.asarray(scale.values or (scale.low, scale.high))

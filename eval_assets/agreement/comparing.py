@@ -145,7 +145,7 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
     if scores.scale is not None:
         return replace(comparison, finding=JudgeFinding.OTHER_SCALE)
     comparison = _with_distances(comparison, labels, people, score)
-    if question.scale.values is not None and len(question.scale.values) == 2:  # noqa: PLR2004
+    if question.scale.has_two_values:
         classes = _two_classes(question.scale, score, mean, groups)
         comparison = replace(comparison, two_classes=classes)
     is_scored = is_compared[people.unit]

@@ -126,7 +126,7 @@ def _deviating_rater(
 
 def _mixed_values(question: RubricQuestion, patterns: RatingPatterns) -> MixedValues | None:
     n_values = len(patterns.values)
-    if len(question.scale.values or ()) == 2 or not 2 <= n_values <= _MOST_VALUES:  # noqa: PLR2004
+    if question.scale.has_two_values or not 2 <= n_values <= _MOST_VALUES:  # noqa: PLR2004
         return None
     counts = np.zeros((len(patterns.n_units), n_values))
     counts[patterns.pattern, patterns.code] = patterns.count

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eval_assets.cli.exit_codes import MISUSED, error_lines
-from eval_assets.cli.options import json_option, print_json, read_options
+from eval_assets.cli.options import (
+    json_option,
+    judge_pass_option,
+    print_json,
+    read_options,
+)
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
@@ -27,9 +32,7 @@ _PATH = click.Path(path_type=Path)
 @click.argument("files", type=_PATH, nargs=-1, required=True, metavar="FILE...")
 @read_options
 @click.option("--pass", "passes", help="Ratings that pass: >=4, or yes. Makes two classes.")
-@click.option(
-    "--judge-pass", "judge_passes", help="Scores that pass, of a judge on another scale: >=0.5."
-)
+@judge_pass_option
 @click.option(
     "--minimum",
     "minimums",

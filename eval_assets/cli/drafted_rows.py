@@ -12,6 +12,8 @@ from eval_assets.readers.importers.export_content import UNKNOWN_MODEL
 from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.rating_tables import RatingTables
 from eval_assets.readers.references import MODEL_NAME, PROMPT_TEXT, RESPONSE_TEXT
+from eval_assets.readers.values import wider_scale
+from eval_assets.scale import Scale
 
 Rows = list[tuple[str, ...]]
 
@@ -100,8 +102,11 @@ def rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str]
     keys = list(zip(questions, names, rated["value"], strict=True))
     texts: dict[tuple[str, str, float], str] = {}
     for question, name, value in dict.fromkeys(keys):
-        scale = of_judges.get(name, scales[question])
-        texts[question, name, value] = scale.rating_text(value)
+        scale = scales[question]
+        if name in of_judges:
+            texts[question, name, value] = _score_text(value, of_judges[name], scale)
+        else:
+            texts[question, name, value] = scale.rating_text(value)
     columns: dict[str, Iterable[str]] = {
         "response_id": rated["item"].astype(str).map(ids),
         "question_id": questions,
@@ -113,6 +118,24 @@ def rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str]
     elif any(runs := list(map(str, rated["run"]))):
         columns["run"] = runs
     return [tuple(columns), *zip(*columns.values(), strict=True)]
+
+
+def _score_text(value: float, scale: Scale, of_people: Scale) -> str:
+    if (ends := stretched_ends(scale, of_people)) is None:
+        return scale.rating_text(value)
+    share = (value - ends.low) / (ends.high - ends.low)
+    return f"{of_people.low + share * (of_people.high - of_people.low):.6g}"
+
+
+def stretched_ends(scale: Scale, of_people: Scale) -> Scale | None:
+    """Return the scale of a judge whose ends become those of people's, as a run has one scale.
+
+    None if words have no order, or scores are shares of two classes already.
+    """
+    is_share = of_people.has_two_values and of_people.low <= scale.low
+    if not (scale.has_order and of_people.has_order) or (is_share and scale.high <= of_people.high):
+        return None
+    return wider_scale(scale) or scale
 
 
 def texts_in(paths: Sequence[Path]) -> Rows:

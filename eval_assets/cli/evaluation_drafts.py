@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
+from shlex import join
 
 import yaml
 
@@ -16,12 +17,14 @@ from eval_assets.cli.drafted_rows import (
     rated_rows,
     response_ids,
     response_rows,
+    stretched_ends,
     texts_in,
 )
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.judges.recorded_replies import score_of_reply
 from eval_assets.labelling.sheets import neutralised
+from eval_assets.ratings_check import usual_pass, with_classes_of_judges
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
@@ -159,19 +162,23 @@ def draft_of_export(export: Export, folder: Path) -> Draft:
     return Draft(files, _notes(replace(tables, notes=(), not_read={}), writes_responses=False))
 
 
-def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) -> Draft:
+def draft_of_files(
+    paths: Sequence[Path], folder: Path, options: ReadOptions, *, judge_passes: str | None = None
+) -> Draft:
     """Write the evaluation folder of files of ratings, as `check` reads them.
 
     A folder whose files a run can read is drafted as it would be in place, with copies of them.
+    `judge_passes` makes classes of the scores of a judge on another scale than people.
 
     Raises:
+        ValueError: If `judge_passes` does not fit the scales.
         ExceptionGroup: Of an InputError for each place at which a file cannot be read.
         InputError: If one of the files exists already.
     """
     is_folder = len(paths) == 1 and paths[0].is_dir() and not (paths[0] / FILE).exists()
     if is_folder and (layout := _files_of(paths[0])).of_run:
-        return _draft(layout, paths[0], options, copies_to=folder)
-    tables = read_ratings(paths, options, score_of=score_of_reply)
+        return _draft(layout, paths[0], options, judge_passes=judge_passes, copies_to=folder)
+    tables = _ratings(paths, options, judge_passes)
     if tables.export is not None:
         draft = draft_of_export(tables.export, folder)
         return replace(draft, notes=(*tables.notes, *draft.notes))
@@ -195,7 +202,14 @@ def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) ->
     return Draft(files, _notes(tables, writes_responses=True), tasks)
 
 
-def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
+def _ratings(paths: Sequence[Path], options: ReadOptions, judge_passes: str | None) -> RatingTables:
+    tables = read_ratings(paths, options, score_of=score_of_reply)
+    return tables if judge_passes is None else with_classes_of_judges(tables, judge_passes)
+
+
+def draft_of_folder(
+    folder: Path, options: ReadOptions, *, judge_passes: str | None = None
+) -> Draft | None:
     """Write the files that an evaluation folder with data lacks; no file that exists is touched.
 
     evaluation.yaml declares the files that a run can read, and a rubric that fits their ratings.
@@ -208,16 +222,24 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
     Raises:
         InputError: If the folder cannot be written.
         ExceptionGroup: Of an InputError for each place at which a file of ratings cannot be read.
+        ValueError: If `judge_passes` does not fit the scales.
     """
     if (folder / FILE).exists():
         return Draft([], [f"{FILE} is there already, and is kept"])
     files = _files_of(folder)
     if not (files.of_run or files.further or files.prompts):
         return None
-    return _draft(files, folder, options, copies_to=None)
+    return _draft(files, folder, options, judge_passes=judge_passes, copies_to=None)
 
 
-def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path | None) -> Draft:
+def _draft(
+    files: _Files,
+    folder: Path,
+    options: ReadOptions,
+    *,
+    judge_passes: str | None,
+    copies_to: Path | None,
+) -> Draft:
     """Write what the files of a folder lack, beside them or with copies of them elsewhere."""
     copies = dict[str, Content]()
     if copies_to is not None:  # of what a run reads, also by its name
@@ -231,7 +253,7 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
     has_rubric = bool(files_in_folder(folder, "rubric"))
     tables, texts = None, list[tuple[str, ...]]()
     if files.further or (not has_rubric and (files.labels or files.scores)):
-        tables, texts = _ratings_or_texts(folder, files, options)
+        tables, texts = _ratings_or_texts(folder, files, options, judge_passes)
     sections = {} if has_rubric else _rubric_sections(folder)
     if tables is not None:
         questions = (
@@ -281,11 +303,11 @@ def _draft(files: _Files, folder: Path, options: ReadOptions, *, copies_to: Path
 
 
 def _ratings_or_texts(
-    folder: Path, files: _Files, options: ReadOptions
+    folder: Path, files: _Files, options: ReadOptions, judge_passes: str | None
 ) -> tuple[RatingTables | None, Rows]:
     of_run = [folder / name for name in (*files.labels, *files.scores)]
     try:
-        return read_ratings([*of_run, *files.further], options, score_of=score_of_reply), []
+        return _ratings([*of_run, *files.further], options, judge_passes), []
     except ExceptionGroup:
         texts = [] if of_run or files.responses else texts_in(files.further)
         if not texts:
@@ -417,8 +439,7 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
         notes.append(f"scale guessed from the ratings: {'; '.join(guesses)}. Correct it in {FILE}.")
     if text:
         notes.append(f"response_text is {text}. Correct it in {_RESPONSES}.")
-    for name, scale in tables.judge_scales.items():
-        notes.append(f"{name} scores on another scale ({scale.described()}).")
+    notes += [_note_on_scale(name, scale, tables) for name, scale in tables.judge_scales.items()]
     notes += [f"{note}." for note in tables.notes]
     for name, reason in tables.not_read.items():
         if not reason.is_told:  # by a note
@@ -428,6 +449,18 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
         for of in tables.doubts
     ]
     return notes + doubts
+
+
+def _note_on_scale(judge: str, scale: Scale, tables: RatingTables) -> str:
+    note = f"{judge} scores on another scale ({scale.described()})"
+    people = tables.questions[0].scale
+    ends = stretched_ends(scale, people)
+    if ends is not None and tables.export is None:
+        low, high = (people.shown(end) for end in (people.low, people.high))
+        note += f": {ends.low:g} is stored as {low}, {ends.high:g} as {high}, others between"
+    if people.has_two_values:
+        note += f". For classes, pass {join(['--judge-pass', usual_pass(scale)])}"
+    return f"{note}."
 
 
 def _tasks_of_texts(rows: Rows) -> list[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import read_options
+from eval_assets.cli.options import judge_pass_option, read_options
+from eval_assets.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,7 @@ _CHECKOUT = Path(__file__).parents[2] / "data"
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="[FILE]... FOLDER"
 )
 @read_options
+@judge_pass_option
 @click.option(
     "--example",
     type=click.Choice(list(_EXAMPLES)),
@@ -50,6 +52,7 @@ def init(
     paths: tuple[Path, ...],
     *,
     options: ReadOptions,
+    judge_passes: str | None,
     example: str | None,
 ) -> int:
     """Write an evaluation folder to start from; it runs as it is.
@@ -70,11 +73,17 @@ def init(
 
     *files, last = paths
     folder, draft = last, None
-    if last.is_file() or files:
-        folder = last if not last.is_file() else last.with_name(last.name.split(".")[0])
-        draft = draft_of_files([*files, last] if last.is_file() else files, folder, options)
-    elif not example:
-        draft = draft_of_folder(folder, options)
+    try:
+        if last.is_file() or files:
+            folder = last if not last.is_file() else last.with_name(last.name.split(".")[0])
+            sources = [*files, last] if last.is_file() else files
+            draft = draft_of_files(sources, folder, options, judge_passes=judge_passes)
+        elif not example:
+            draft = draft_of_folder(folder, options, judge_passes=judge_passes)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise click.UsageError(f"{error}.") from error
     if draft is None:
         name = example or "minimal"
         packaged = resources.files("eval_assets.examples").joinpath(name)

@@ -183,6 +183,10 @@ scale_option = click.option(
     "ratings]",
 )
 
+judge_pass_option = click.option(
+    "--judge-pass", "judge_passes", help="Scores that pass, of a judge on another scale: >=0.5."
+)
+
 
 def read_options(command: Command) -> Command:
     """Add the options that say how files of ratings are read, passed on as `options`."""

@@ -105,12 +105,10 @@ class RubricQuestion:
     @property
     def pass_rule(self) -> PassRule | None:
         """Which values are a pass: as declared, or the higher of two classes."""
-        values = self.scale.values or ()
-        is_binary = len(values) == 2  # noqa: PLR2004 - no and yes
         text = f"{self.passes:g}" if isinstance(self.passes, float) else str(self.passes or "yes")
         words = {word.casefold() for word in self.scale.words or ()}
-        if is_binary and text.casefold() in {"yes", "no"} - words:
-            value = values[text.casefold() == "yes"]
+        if self.scale.has_two_values and text.casefold() in {"yes", "no"} - words:
+            value = self.scale.high if text.casefold() == "yes" else self.scale.low
             return PassRule("=", (value,), f"{value:g}")
         return None if self.passes is None else PassRule.parse(text, self.scale)
 

@@ -48,7 +48,6 @@ _MOST_OFF_SCALE = 0.05
 _MOST_UNDECIDED = 0.2
 """Share of cells such as "Unsure" up to which they are no rating, and not the middle of a scale."""
 
-_CLASSES = 2
 _HIGHEST_STEP = 100
 _VOTES = Scale.from_steps(low=0, high=2)
 """Codes of votes on two responses, if they stand beside these."""
@@ -459,7 +458,7 @@ def _scores(cells: RatingCells, question: RubricQuestion) -> tuple[Scale, npt.ND
     """Return the scale of a judge's scores, and their values; NaN for a few that lie off it."""
     scale = question.scale
     values = cells.values_on(scale)
-    is_class = question.level == "nominal" or len(scale.values or ()) == _CLASSES
+    is_class = question.level == "nominal" or scale.has_two_values
     is_on = scale.contains(values) if is_class else scale.spans(values)
     if (~is_on).mean() > _MOST_OFF_SCALE:
         scale = likely_scale(cells, level=None) or likely_scale(cells, level="nominal") or scale

@@ -321,8 +321,11 @@ def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int]
             n = best.n_rated - best.n_compared
             score = f"Have {best.judge} score the {counted(n, words.item)} that it skipped{on}."
             step = NextStep(Action.SCORE, score, n, words.items, "People agree less on them.")
-        case JudgeFinding.OTHER_SCALE:
+        case JudgeFinding.OTHER_SCALE if best.question.scale.has_two_values:
             step = NextStep(Action.CLASSIFY_SCORES, f"Say which scores of {best.judge} are a pass.")
+        case JudgeFinding.OTHER_SCALE:
+            text = f"Let a run find which scores of {best.judge} are which of people's."
+            step = NextStep(Action.TEST_JUDGE, text)
         case JudgeFinding.COPY:
             step = NextStep(
                 Action.REPLACE_SCORES,

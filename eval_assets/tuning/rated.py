@@ -54,9 +54,8 @@ def are_held_out(group_ids: Iterable[str], tuning: Tuning) -> NDArray[np.bool_]:
 
 def agreement_level(question: RubricQuestion) -> Level:
     """Return the level at which agreement is figured: `nominal` only if classes have no order."""
-    values = question.scale.values
-    is_binary = values is not None and len(values) == 2  # noqa: PLR2004
-    return "nominal" if question.level == "nominal" and not is_binary else "interval"
+    has_classes = question.level == "nominal" and not question.scale.has_two_values
+    return "nominal" if has_classes else "interval"
 
 
 Floats = NDArray[np.float64]

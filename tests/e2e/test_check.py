@@ -230,6 +230,36 @@ def test_judge_on_another_scale_gets_a_verdict_by_its_rule(tmp_path: Path) -> No
     assert judge["questions"][0]["true_positive_rate"]["value"] == pytest.approx(0.9)
 
 
+def test_study_keeps_the_classes_of_a_judge_on_another_scale(tmp_path: Path) -> None:
+    frame = two_classes()
+    classes = frame["judge"].tolist()
+    frame["judge"] = [90 - k % 7 if of == "pass" else 20 + k % 9 for k, of in enumerate(classes)]
+    frame.to_csv(tmp_path / "r.csv", index=False)
+
+    first = checked(tmp_path, "r.csv", "--judge-pass", ">=70", "--no-html")
+    drafted = call(tmp_path, "init", "r.csv", "--judge-pass", ">=70", "study")
+
+    assert "eval-assets init r.csv --judge-pass '>=70' r" in first.stdout
+    assert drafted.returncode == 0, drafted.stderr
+    assert pd.read_csv(tmp_path / "study" / "judge_scores.csv")["score"].tolist() == classes
+    assert call(tmp_path, "init", "r.csv", "--judge-pass", "yes", "other").returncode == 2
+
+
+def test_run_finds_which_scores_of_another_scale_are_which_of_peoples(tmp_path: Path) -> None:
+    frame = agreeing()
+    frame["gpt-4o"] = frame["gpt-4o"] * 2 / 10
+    frame.to_csv(tmp_path / "r.csv", index=False)
+
+    ranks = checked(tmp_path, "r.csv", "--no-html")
+    drafted = call(tmp_path, "init", "r.csv", "study")
+
+    assert "no verdict without a run" in ranks.stdout
+    assert "eval-assets init r.csv r" in ranks.stdout
+    assert "0 is stored as 1, 1 as 5, others between" in drafted.stdout
+    scores = pd.read_csv(tmp_path / "study" / "judge_scores.csv")["score"]
+    assert scores.tolist() == pytest.approx((1 + 4 * frame["gpt-4o"]).tolist())
+
+
 def test_two_readings_whose_verdicts_differ_are_both_shown(tmp_path: Path) -> None:
     """A column may be named for a person or for a model."""
     frame = agreeing(100).drop(columns="gpt-4o")

@@ -217,7 +217,9 @@ def kinds_of(columns: Columns) -> dict[int, Who]:
     owners = distinct_parts(names)
     shared = (owners and shared_part(names[0], owners)) or ""
     if is_rating_word(shared) and names_judge(shared):
-        names = [owners.get(name, name) for name in names]  # Verdict (FC1) beside Verdict (LLM)
+        # Verdict (FC1) beside Verdict (LLM), but model_verdict is a judge's.
+        parts_of = {name: of for name, of in owners.items() if plain(of) not in MODELS}
+        names = [parts_of.get(name, name) for name in names]
     kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
     models = models_by_company(names)
     # A judge's name before another header: judge_user_satisfaction beside user_satisfaction.
