@@ -559,7 +559,7 @@ def item_columns(
     ids = [
         column
         for column in columns
-        if column.origin is not Origin.POSITION
+        if (column.origin is not Origin.POSITION or column.may_be(Role.TURN))
         and column.kind not in (Kind.TIME, Kind.EMPTY)
         and (column.kind is not Kind.NUMBER or column.is_whole or names_id(column.name))
         and (len(column.values) > 1 or len(table) == 1)

@@ -347,7 +347,7 @@ class _RatingRows:
             - 4 * self.has_copies
             + 0.5 * any(of.may_be(Role.ITEM) for of in reading.items)
             + 0.5 * first.may_be(Role.RATING)
-            - 2.5 * (self.rater.origin is Origin.POSITION)
+            - (2.5 + self.rater.may_be(Role.TURN)) * (self.rater.origin is Origin.POSITION)
             + 0.3 * self.level
             + 0.3 * (first.n_distinct > 1)
             - first.may_be(*DESCRIBES)

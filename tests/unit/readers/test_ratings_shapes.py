@@ -1979,3 +1979,21 @@ def test_places_in_a_list_are_doubted_as_raters(
     choices = " ".join(doubt.choice for doubt in ratings.doubts)
     assert (f"told apart by their place in {name}" in choices) == is_open
     assert len(corrected.items) == len(ITEMS) * len(RATERS)
+
+
+@pytest.mark.parametrize("field", ["", "text", "turn"])
+def test_turns_of_a_conversation_are_items_and_no_raters(tmp_path: Path, field: str) -> None:
+    """The places of two turns are as many as there are people."""
+    conversations = []
+    for first, second in zip(ITEMS[::2], ITEMS[1::2], strict=True):
+        turns: list[dict[str, object]] = []
+        for place, item in enumerate((first, second)):
+            named = {"": {}, "text": {"text": item}, "turn": {"turn": place}}[field]
+            turns.append({**named, "ratings": {"kim": of(item, "Anna"), "lou": of(item, "Ben")}})
+        conversations.append({"conv": first, "turns": turns})
+
+    ratings = read(tmp_path, "r.json", json.dumps(conversations))
+
+    assert raters(ratings) == ("kim", "lou")
+    assert len(ratings.items) == len(ITEMS)
+    assert not ratings.doubts
