@@ -31,15 +31,13 @@ from eval_assets.readers.importers.tool_exports import (
     readings_of_export,
     tool_of,
 )
+from eval_assets.readers.joined_files import joined_readings, names_rater, refusal_of
 from eval_assets.readers.judge_replies import ScoreOfReply, with_scores_of_replies
 from eval_assets.readers.names import (
     Role,
-    Who,
     crossed_parts,
     distinct_parts,
     is_rating_word,
-    may_be,
-    who,
     with_shared_parts,
 )
 from eval_assets.readers.problems import listed_briefly, nearest, quoted
@@ -61,11 +59,10 @@ from eval_assets.readers.rating_tables import (
     ReadOptions,
     Reason,
 )
-from eval_assets.readers.readings import best_readings, readings_of
+from eval_assets.readers.readings import best_readings
 from eval_assets.readers.readings.table_reading import (
     FRAME,
     METRIC,
-    REFERENCE,
     Reading,
     names_file,
     option_text,
@@ -86,8 +83,6 @@ _MOST_FORKS = 3
 _CONFIRMED = {"question": "item", "item": "question", "rating": "rater"}
 _MOST_RATERS = 20_000
 _MOST_COLUMNS = 2_000
-_SHARED_ITEMS = 0.5
-"""Share of the items of one file that another one has, from which on both rate the same."""
 
 
 @dataclass(frozen=True)
@@ -213,18 +208,13 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
             with_words(table, options)
             for named in (False, True)
             for table in joined_tables(
-                [of for of in tables if _names_rater(options, of.file) is named]
+                [of for of in tables if names_rater(options, of.file) is named]
             )
         ],
         tuple(of.file for of in contents),
         tuple(readings),
         export,
     )
-
-
-def _names_rater(options: ReadOptions, file: str) -> bool:
-    """Return whether an option says who rated in a file."""
-    return names_file((*options.rater, *options.judge), file)
 
 
 def tables_of_export(export: Export) -> RatingTables:
@@ -251,7 +241,10 @@ def _read(
     if wide is not None:
         message = f"{len(wide.columns):,} columns are too many to tell which hold ratings"
         raise refused(wide.file, message, "Write one rating a row, or leave out other columns")
-    readings = _joined_readings(source, options)
+    of_tables, refusals = best_readings(source.tables, options)
+    if not (of_tables or source.readings):
+        raise refusal_of(source.tables, refusals)
+    readings = joined_readings([*of_tables, *source.readings], refusals, options)
     ratings = collected_ratings(readings, options)
     table = readings[0].table
     bad_rows = [problem for of in readings for problem in of.table.bad_rows]
@@ -375,140 +368,6 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
             remedy = nearest(name, list(dict.fromkeys(names))[:20])
             problems.append(InputProblem(table.file, None, None, message, remedy))
     raise_all(problems, source="the options")
-
-
-def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Reading]:
-    """Return the likeliest reading of each table with ratings, that with most by people first."""
-    readings, refused = best_readings(source.tables, options)
-    readings += source.readings
-    if not readings:
-        raise _refusal(source, refused)
-    main = max(readings, key=lambda of: (_n_by_people(of), _names_people(of), len(of.table)))
-    for reading in readings[:] if main.rater is not None and not main.is_of_judges else ():
-        file = reading.table.file
-        is_named = reading.names_raters or _names_rater(options, file)
-        if may_be(Path(file).stem, Role.SUMMARY) and not is_named:  # called gold or the like
-            readings.remove(reading)
-            main.notes.append(f"not read: {file}, {REFERENCE.text}")
-    further = [reading for reading in readings if reading is not main]
-    main = _with_common_items(main, further, options)
-    further = [of for reading in further for of in _joined(main, reading, options)]
-    return [main, *further, *_unnamed_readings(main, [*readings, *refused], further, options)]
-
-
-def _with_common_items(main: Reading, further: Sequence[Reading], options: ReadOptions) -> Reading:
-    """Return the main reading with the item of another file if it has columns of those names.
-
-    Its own are those of its rows alone, such as rating_id.
-    """
-    own_names = {column.name for column in main.items}
-    for reading in further if not options.item else ():
-        names = tuple(column.name for column in reading.items)
-        columns = [of for of in map(main.table.find, names) if of is not None]
-        is_own = any(reading.table.find(name) is None for name in own_names)
-        if not (names and is_own and len(columns) == len(names)) or own_names == {*names}:
-            continue
-        if n_distinct(combined(columns)) != n_distinct(combined(main.items)):
-            continue
-        candidates = readings_of(main.table, replace(options, item=names))
-        possible = (of for of in candidates if of.refusal is None and of.rater is main.rater)
-        return next(possible, main)
-    return main
-
-
-def _unnamed_readings(
-    main: Reading, candidates: Sequence[Reading], joined: Sequence[Reading], options: ReadOptions
-) -> list[Reading]:
-    """Return the ratings on the main file's questions in files that name no rater."""
-    questions = {plain(of.column.name) for of in main.rated if not of.rater}
-    questions |= set() if main.question is None else {*map(plain, main.question.values)}
-    values = {value for of in main.rated for value in of.column.rating_words}
-    readings = []
-    for reading in candidates:
-        table = reading.table
-        is_of_judge = who(Path(table.file).stem) is Who.JUDGE
-        columns = tuple(
-            column.name
-            for column in table.columns
-            if plain(column.name) in questions
-            or (
-                len(questions) < 2  # noqa: PLR2004 - then a column called score is on the only one
-                and is_rating_word(column.name)
-                and (is_of_judge or {*column.rating_words} <= values)
-            )
-        )
-        if reading.rater or not columns or table in (main.table, *(of.table for of in joined)):
-            continue
-        question = None if main.question is None else table.find(main.question.name)
-        roles = replace(options, rating=columns, rater=(), judge=())
-        if question is not None:
-            roles = replace(roles, question=question.name)
-        possible = (of for of in readings_of(table, roles) if not (of.rater or of.refusal))
-        read = next(possible, None)
-        if read is None or not _item_values(read) & _item_values(main):
-            continue
-        if not _names_rater(options, table.file) and not is_of_judge:
-            judge, rater = (option_text(table, name, table.file) for name in ("judge", "rater"))
-            remedy = f"If a judge did, pass {judge}; if a person did, {rater}"
-            raise refused(table.file, "nothing says who gave these ratings", remedy)
-        readings.append(read)
-    return readings
-
-
-def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> ExceptionGroup[InputError]:
-    if refusals:
-        reading = refusals[0]
-        message, remedy = reading.refusal or ("it holds no ratings", "Name their column")
-        return refused(reading.table.file, message, remedy)
-    table = max(source.tables, key=len)
-    raise_all([problem for of in source.tables for problem in of.bad_rows], source=table.file)
-    if not len(table):
-        return refused(table.file, "it has a header and no rows", "Add the ratings")
-    names = [column.name for column in table.columns if not column.origin]
-    message = f"no column of ratings is found among {listed_briefly(names)}"
-    rating = option_text(table, "rating", "COLUMN")
-    remedy = f"Name it with {rating}, and who rated with {option_text(table, 'rater', 'COLUMN')}"
-    return refused(table.file, message, remedy)
-
-
-def _names_people(reading: Reading) -> bool:
-    """Return whether a header says that people rated, as label does and score does not."""
-    return reading.names_raters or any(of.column.who.is_human for of in reading.rated)
-
-
-def _n_by_people(reading: Reading) -> int:
-    """Return the number of ratings by people."""
-    if reading.judges_only or (reading.table.judge and not reading.names_raters):
-        return 0
-    return sum(of.column.n_cells for of in reading.rated if not of.is_judge)
-
-
-def _item_values(reading: Reading) -> set[str]:
-    return set(reading.items[0].values) if len(reading.items) == 1 else set()
-
-
-def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Reading]:
-    """Return the reading of a further file whose items are those of the main one."""
-    items, values = _item_values(main), _item_values(reading)
-    if len(values & items) < _SHARED_ITEMS * min(len(values), len(items)) and not options.item:
-        columns = [column for column in reading.table.columns if len(column.values) > 1]
-        best = max(columns, key=lambda column: len(items.intersection(column.values)), default=None)
-        n_shared = len(items.intersection(best.values)) if best is not None else 0
-        if best is not None and n_shared >= _SHARED_ITEMS * min(len(best.values), len(items)):
-            candidates = readings_of(reading.table, replace(options, item=(best.name,)))
-            reading = next((of for of in candidates if of.refusal is None), reading)
-    known = [of for of in reading.items if 2 * len(items.intersection(of.values)) > len(of.values)]
-    rest = [of for of in reading.items if of not in known]
-    if reading.is_of_judges and reading.run is None and len(known) == len(rest) == 1:
-        # What tells a judge's scores of one item apart are runs.
-        reading = replace(reading, items=known, run=rest[0])
-    of_raters = (Who.HUMAN, Who.PERSON, Who.JUDGE)
-    is_rated = any(of.is_judge or of.column.who in of_raters for of in reading.rated)
-    is_attributes = reading.rater is None and not is_rated and not options.rating
-    if is_attributes and not _names_rater(options, reading.table.file):
-        return []
-    shares = bool(_item_values(reading) & items) or not items
-    return [reading] if shares or reading.likelihood >= main.likelihood - 3 else []
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
