@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import permutations, product
 
 from eval_assets.errors import raise_all
@@ -15,14 +14,12 @@ from eval_assets.readers.columns import (
     Origin,
     combined,
     n_distinct,
-    share_constant,
 )
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
     Who,
     distinct_parts,
-    names_judge,
     names_model,
     names_runs,
     share_of_criteria,
@@ -95,7 +92,6 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
         if column.kind is Kind.TEXT
         and not (column.origin or column.may_be(Role.TEXT) or column.name in reading.not_read)
         and column.n_distinct == len(column)
-        and share_constant(column, unit) == 0
     ]
     is_key = rater.origin is Origin.KEY and rater is not choices.rater_column
     are_systems = any(map(names_model, rater.values)) and _RESPONSES.search(plain(rater.name))
@@ -107,8 +103,6 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
         reading.rater, reading.judges_only = next(people, None), False
         reading.people_only = reading.rater is None
         reading.items.append(rater)
-        if reading.people_only:
-            reading.rated = [replace(of, rater="") for of in reading.rated]
         role = "judge" if all(map(names_model, rater.values)) else "rater"
         reading.forks = [(f"{rater.name} names what was rated", {role: (rater.name,)})]
 
@@ -219,45 +213,58 @@ def _without_repeated(candidates: list[Reading]) -> list[Reading]:
 
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:
     """Have columns told that may well hold ratings, and are not read."""
-    best = readings[0]
-    values = {value.casefold() for of in best.rated for value in of.column.rating_words}
+    best, read = readings[0], {of.column.name for reading in readings for of in reading.rated}
     names = {column.name for column in best.table.columns}
-    further = [c for table in tables for c in table.columns if c.name not in names]
-    columns = [*best.table.columns, *{c.name: c for c in further if c.level}.values()]
+    further = [c for table in tables for c in table.columns if c.level and c.name not in names]
+    columns = [*best.table.columns, *{c.name: c for c in further}.values()]
+    values = {value.casefold() for of in best.rated for value in of.column.rating_words}
     forms = Counter(form_of(column.name) for column in columns if column.can_rate)
-    raters = {plain(of.rater) for of in best.rated if of.rater}
-    ends = {of.name: {plain(of.name).replace(r, "*") for r in raters} for of in columns if raters}
-    n_raters = Counter(end for of in ends.values() for end in of if "*" in end)
-    read = {of.column.name for reading in readings for of in reading.rated}
-    columns = [of for of in columns if of.name not in read]
-    paired = _said_by_both(columns)
-    begins = re.compile(rf"({'|'.join(map(re.escape, values)) or '$'})(?!\w)", re.IGNORECASE)
-    for column in columns:
+    unread = [column for column in columns if column.name not in read]
+    numbered = {c.name for c in unread if forms[form_of(c.name)] > 1 and not c.origin}  # step 1
+    names_of_ratings = _said_by_both(unread) | _said_by_raters(columns, best)
+    for column in unread:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
             continue
-        is_open = reason == FREE_TEXT and not column.may_be(Role.TEXT)
-        replies = column.values[:50] if is_open else []
-        firsts = [m[0].casefold() for m in map(begins.match, replies) if m]
-        are_said = len({*firsts}) > 1 and len(firsts) > 0.9 * len(replies)
-        if replies and (are_said or all(map(_STATED.search, replies))):
+        is_text = reason == FREE_TEXT and not column.may_be(Role.TEXT)
+        if is_text and _states_ratings(column.values[:50], values):
             best.not_read[column.name] = _REPLIES
             continue
-        is_numbered = forms[form_of(column.name)] > 1 and not column.origin  # step 1, step 2
-        is_judge = names_judge(column.name) and not names_model(column.name)
-        words = {*map(str.casefold, column.rating_words if column.can_rate else ())}
-        is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
-        is_part = reason == OF_ITEM and len(words) > 2 and words <= values
-        has_all = is_part or (len(words) > 1 and is_known and words == values)
-        is_class = column.can_rate and column.kind is Kind.WORD and not column.may_be(Role.TEXT)
-        is_of_raters = is_class and any(n_raters[of] > 1 for of in ends.get(column.name, ()))
-        if (
-            (is_judge and is_open)
-            or is_of_raters
-            or (reason.is_attribute and (has_all or column.name in paired))
-            or _is_called_like_ratings(column, reason, best, values, is_numbered=is_numbered)
+        may_rate = column.name in names_of_ratings or _holds_all(column, reason, values)
+        if (reason.is_attribute and may_rate) or (
+            _is_called_like_ratings(column, reason, best, values, numbered)
         ):
             best.not_read[column.name] = reason.told
+
+
+def _states_ratings(replies: Sequence[str], values: Collection[str]) -> bool:
+    """Return whether texts state ratings, or nearly all begin with one of several."""
+    begins = re.compile(rf"({'|'.join(map(re.escape, values)) or '$'})(?!\w)", re.IGNORECASE)
+    firsts = [m[0].casefold() for m in map(begins.match, replies) if m]
+    are_said = len({*firsts}) > 1 and len(firsts) > 0.9 * len(replies)
+    return are_said or all(map(_STATED.search, replies))
+
+
+def _holds_all(column: CodedColumn, reason: Reason, values: Collection[str]) -> bool:
+    """Return whether a column holds the very ratings, or some that are equal for an item."""
+    words = {*map(str.casefold, column.rating_words if column.can_rate else ())}
+    if reason == OF_ITEM and len(words) > 2:
+        return words <= {*values}
+    is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
+    return len(words) > 1 and is_known and words == values
+
+
+def _said_by_raters(columns: Columns, best: Reading) -> set[str]:
+    """Return words in columns that only the names of several raters tell apart, as Ann's reason."""
+    raters = {plain(of.rater) for of in best.rated if of.rater}
+    ends = {of.name: {plain(of.name).replace(r, "*") for r in raters} for of in columns}
+    n_raters = Counter(end for of in ends.values() for end in of if "*" in end)
+    return {
+        column.name
+        for column in columns
+        if column.can_rate and column.kind is Kind.WORD and not column.may_be(Role.TEXT)
+        if any(n_raters[end] > 1 for end in ends[column.name])
+    }
 
 
 def _said_by_both(columns: Columns) -> set[str]:
@@ -283,16 +290,14 @@ def _is_called_like_ratings(
     reason: Reason,
     best: Reading,
     values: Collection[str],
-    *,
-    is_numbered: bool,
+    numbered: Collection[str],
 ) -> bool:
     """Return whether a header names raters or ratings, and the values are among those read."""
     is_number = column.kind is Kind.NUMBER and best.is_of_judges
+    is_numbered = column.name in numbered
     is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE)
     is_open |= reason == BY_NAME and (is_number or is_numbered)
     is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING) or is_numbered
-    if not (is_open and is_called and column.can_rate):
-        return False
-    if column.may_be(Role.RUN) and not is_numbered:
+    if not (is_open and is_called and column.can_rate) or column.may_be(Role.RUN):
         return False
     return is_number or len({*map(str.casefold, column.rating_words)}.intersection(values)) > 1
