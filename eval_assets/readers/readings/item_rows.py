@@ -37,7 +37,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.problems import count_as_people, listed_briefly
-from eval_assets.readers.rating_tables import Doubt, Reason
+from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.column_owners import (
     ColumnOwners,
     beside_humans,
@@ -240,16 +240,14 @@ class _ItemRows:
         names = [of.name for of in judges]
         if share_of_criteria([*distinct_parts(names).values()]) > 0.5 and people:
             text = f"{listed_briefly(names)} count as scores of what people rated"
-            option = option_text(self.table, "ignore", names[-1])
-            reading.doubts.append(Doubt(tuple(names), text, option))
+            reading.add_doubt(names, text, ignore=names[-1:])
         means = [of for of in (*people, *judges) if of.kind is Kind.NUMBER and not of.is_whole]
         ends_of_writers = ("_ai", "_machine", "_model", "_llm")
         is_of_texts = len(judges) == len(people) == 1 and plain(names[0]).endswith(ends_of_writers)
         if is_of_texts and len(means) > 1:
             # Both are means of ratings, which may be people's of texts by either.
-            option = option_text(self.table, "ignore", names[0])
             text = f"{names[0]} counts as a judge's, and not as people's of what a model wrote"
-            reading.doubts.append(Doubt((names[0],), text, option))
+            reading.add_doubt(names[:1], text, ignore=names[:1])
         if people and len(names) > 1:
             doubt_texts(reading, names, self._parts_of_responses(judges))
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
@@ -342,7 +340,7 @@ class _ItemRows:
                 f"If they are, pass {option_text(self.table, 'rating', name)}",
             )
         elif not is_certain:
-            reading.doubts.append(Doubt((name,), VALUES_ALONE.format(name)))
+            reading.add_doubt([name], VALUES_ALONE.format(name))
 
     def _people(self, reading: Reading, rated: Columns, judges: Columns) -> list[CodedColumn]:
         """Return the columns of people, with a fork if nothing tells names from criteria."""
@@ -455,8 +453,7 @@ class _ItemRows:
                 strangers.append(column)
         if 0 < len(strangers) < len(people):
             names = [column.name for column in strangers]
-            option = option_text(self.table, "judge", *names)
-            reading.doubts.append(Doubt(tuple(names), count_as_people(names), option))
+            reading.add_doubt(names, count_as_people(names), judge=names)
 
     def _use_sheets(self, reading: Reading) -> None:
         """Take sheets for questions if columns are raters."""
@@ -539,8 +536,7 @@ class _ItemRows:
         unit, n_rows = combined(parts), len(self.table)
         if 2 * n_distinct(unit) <= n_rows and share_constant(ratings[0], unit) < 1:
             text = f"the same {listed_briefly(texts)} in several rows, each read as an item"
-            option = option_text(self.table, "rater", "X")
-            reading.doubts.append(Doubt(tuple(texts), text, option))
+            reading.add_doubt(texts, text, rater=["X"])
 
 
 def _are_numbered(columns: Columns) -> bool:

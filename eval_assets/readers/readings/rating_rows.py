@@ -40,7 +40,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.problems import count_as_people, listed_briefly
-from eval_assets.readers.rating_tables import Doubt, Reason
+from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.derived_columns import (
     FEWEST_NUMBERS,
     count_the_alphabet,
@@ -65,7 +65,6 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     deepest_level,
-    option_text,
     question_among,
 )
 
@@ -132,7 +131,6 @@ class _RatingRows:
     rater: CodedColumn
     choices: Choices
     not_read: dict[str, Reason]
-    doubts: list[Doubt] = field(default_factory=list)
     has_copies: bool = False
     _sizes: dict[int, int] = field(default_factory=dict)
 
@@ -248,7 +246,6 @@ class _RatingRows:
             key, self.not_read = of_rows, not_read
             of_unit, per_item = key.items, 1.0
             rated = self._rated_columns(key, per_item)
-        self._note_others(rated, per_item)
         if not rated or (all(map(self._is_of_judge, rated)) and not self.choices.ratings):
             return None
         is_above = self.rater.level > max(column.level for column in rated)
@@ -276,10 +273,10 @@ class _RatingRows:
             judges_only=self._holds_judges(),
             judges=judges_by_kind(self.table.columns, self.rater),
             not_read=self.not_read,
-            doubts=self.doubts,
         )
+        self._doubt_others(reading, rated, per_item)
         if len(rated) == 1 and self._is_open(rated[0]):
-            reading.doubts.append(Doubt((rated[0].name,), VALUES_ALONE.format(rated[0].name)))
+            reading.add_doubt([rated[0].name], VALUES_ALONE.format(rated[0].name))
         self._doubt_programs(reading)
         self._doubt_truth(reading, combined(of_unit))
         self._doubt_raters(reading, per_item)
@@ -293,7 +290,7 @@ class _RatingRows:
         named.sort(key=lambda column: column.counts_rows)
         return self._item_key(named[:1]) if named else None
 
-    def _note_others(self, rated: Columns, per_item: float) -> None:
+    def _doubt_others(self, reading: Reading, rated: Columns, per_item: float) -> None:
         """Say which columns count as people's beside one that is called theirs."""
         named = [column for column in rated if column.who is Who.HUMAN]
         names = [
@@ -305,9 +302,8 @@ class _RatingRows:
             and not any(distinct_parts([column.name, of.name]) for of in named)
         ]
         if named and names and per_item < _REPEATED:
-            option = option_text(self.table, "judge", *names)
             text = f"{listed_briefly(names)} read as ratings by {self.rater.name}"
-            self.doubts.append(Doubt(tuple(names), text, option))
+            reading.add_doubt(names, text, judge=names)
 
     def _is_open(self, column: CodedColumn) -> bool:
         """Return whether a column holds words in no order, or lists, and nothing names ratings."""
@@ -368,14 +364,12 @@ class _RatingRows:
         is_of_people = not (reading.judges_only or self.table.judge or is_called)
         if self.rater.origin is Origin.POSITION and is_of_people:
             text = f"people are told apart by their place in {list_name}"
-            option = option_text(self.table, "item", *columns)
-            reading.doubts.append(Doubt((self.rater.name,), text, option))
+            reading.add_doubt([self.rater.name], text, item=columns)
         are_people = share_of_people(self.rater.values[:50]) > 0.5 or self.rater.holds_emails
         says_who = WHO_RATES.search(plain(self.rater.name)) or are_people or reading.judges_only
         if per_item < 1.05 and not says_who:
             text = f"{self.rater.name} names raters, though hardly an item has two ratings"
-            option = option_text(self.table, "ignore", self.rater.name)
-            reading.doubts.append(Doubt((self.rater.name,), text, option))
+            reading.add_doubt([self.rater.name], text, ignore=[self.rater.name])
         if not (self.is_named or self.rater.holds_emails or reading.judges_only):
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
 
@@ -403,8 +397,7 @@ class _RatingRows:
         strangers = [of for of in strangers if not (who(of) is Who.HUMAN or is_first_name(of))]
         # A model's name may be any word; of many raters some have names that are not known here.
         if 0 < len(strangers) <= min(2, len(people) / 2):
-            option = option_text(self.table, "judge", *strangers)
-            reading.doubts.append(Doubt(tuple(strangers), count_as_people(strangers), option))
+            reading.add_doubt(strangers, count_as_people(strangers), judge=strangers)
 
     # The key: the coarsest columns with which a rater rates once.
 

@@ -130,6 +130,11 @@ class Reading:
         names = {rated.column.name for rated in self.rated}
         return column.name in names or any(column is of for of in roles)
 
+    def add_doubt(self, columns: Sequence[str], choice: str, **option: Sequence[str]) -> None:
+        """Add a choice on columns whose other reading is not tried, with an option for that."""
+        texts = (option_text(self.table, name, *values) for name, values in option.items())
+        self.doubts.append(Doubt(tuple(columns), choice, " ".join(texts)))
+
     def name_the_rest(self) -> None:
         """Give a reason for each column that has no role and none yet."""
         self.not_read = {
@@ -342,7 +347,7 @@ def doubt_texts(reading: Reading, names: Sequence[str], parts: Sequence[str]) ->
     """Say that columns may each rate a text, if the same parts tell texts apart."""
     if texts := texts_with_parts(reading.table, names, parts):
         text = f"{names[0]} is named like {texts[0]}; if each such column rates one text"
-        reading.doubts.append(Doubt((names[0], texts[0]), f"{text}, write a row for each"))
+        reading.add_doubt([names[0], texts[0]], f"{text}, write a row for each")
 
 
 MOST_QUESTIONS = 40
