@@ -118,7 +118,7 @@ def _unnamed_readings(
                 and (is_of_judge or {*column.rating_words} <= values)
             )
         )
-        if reading.rater or not columns or table in (main.table, *(of.table for of in joined)):
+        if reading.rater or not columns or table in [of.table for of in joined]:
             continue
         question = None if main.question is None else table.find(main.question.name)
         roles = replace(options, rating=columns, rater=(), judge=())

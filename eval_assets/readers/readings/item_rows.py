@@ -494,7 +494,6 @@ class _ItemRows:
             len(people) == 1
             and people[0].may_be(Role.RATING)
             and (is_rating_word(people[0].name) or self.owners.who_is(people[0]) is Who.HUMAN)
-            and not is_first_name(people[0].name)
         ):
             # Who gave a human_score is named beside it, if several did.
             n_rows = len(self.table)
@@ -569,13 +568,7 @@ def item_columns(
         and n_distinct(combined([column, *base])[column.has_cell]) == column.n_cells
     ]
     # Tokens or seconds may differ in all rows, and name none.
-    names = [
-        column
-        for column in full
-        if column.kind is not Kind.NUMBER
-        or column.may_be(Role.ITEM)
-        or not column.may_be(Role.MEASURE)
-    ]
+    names = [of for of in full if of.may_be(Role.ITEM) or not of.may_be(Role.MEASURE)]
     if names:
         return [
             min(

@@ -132,7 +132,6 @@ class RatedColumns:
         is_own_rating = may_be(field, Role.RATING)
         is_rater, is_judge = self.owners.is_person(column), kind is Who.JUDGE
         is_role = kind is Who.HUMAN and who(name.rpartition("_")[2]) is Who.HUMAN  # domain_expert
-        is_role |= kind is Who.HUMAN and _name_and_round(column)[1] > 0
         is_item = column.may_be(Role.ITEM) and not (is_rating or kind is Who.HUMAN or is_judge)
         run = name_and_number(column.name)
         is_of_run = is_judge and not may_be(name.rpartition("_")[2], Role.RUN)
@@ -176,7 +175,6 @@ class RatedColumns:
             and not (is_judge or is_shared or is_role),
             Reason("what was asked, by its name"): column.may_be(Role.QUESTION)
             and not (is_rating or column.order)
-            and not any({*column.values} == {*of.values} for of in peers)
             and is_word,
             Reason("free text by its name"): column.may_be(Role.TEXT),
             Reason("one value", is_told=is_answer): is_constant
@@ -201,10 +199,7 @@ class RatedColumns:
         strangers = self._beside_pairs(rated)
         self.not_read |= {column.name: UNLIKE for column in strangers}
         rated = [column for column in rated if column not in strangers]
-        are_crossed = crossed_parts([c.name for c in rated]) and not any(
-            c.may_be(Role.TIME) and not c.may_be(Role.RATING) for c in rated
-        )
-        if are_crossed or all(map(self.owners.is_chosen, rated)):
+        if crossed_parts([c.name for c in rated]) or all(map(self.owners.is_chosen, rated)):
             return rated
         names = with_shared_parts([c.name for c in rated])
         aside = [c for c in rated if c.name not in names and self.owners.who_is(c) is not Who.JUDGE]
@@ -256,15 +251,11 @@ class RatedColumns:
         people = [column for column in rated if judges and self.owners.is_person(column)]
         unlike = [c for c in people if 2 * len(values & {*c.values}) < len(c.values)]
         pairs = [c for c in people if unlike and any(self.owners.is_pair(c, of) for of in judges)]
-        values |= {value for column in pairs for value in column.values}
-        owners = {plain(column.name).split("_")[0] for column in pairs}
         return [
             column
             for column in unlike
             if pairs and column not in pairs
             if not (is_first_name(column.name) or names_one_of_several(column.name))
-            if column.who is not Who.HUMAN or plain(column.name).split("_")[0] in owners
-            if 2 * len(values & {*column.values}) < len(column.values)
         ]
 
     def _is_alike(self, column: CodedColumn, group: Columns) -> bool:
@@ -286,8 +277,6 @@ class RatedColumns:
         low, high = min(numbers), max(numbers)
         lowest, highest = min(peers), max(peers)
         overlap = len(numbers & peers) >= 0.5 * min(len(numbers), len(peers))
-        # Means of several scores hardly have values in common.
-        overlap |= self.owners.is_pair(column, first) and low <= highest and lowest <= high
         are_wide = min(high - low, highest - lowest) > 10 and low < highest and lowest < high
         are_small = max(high, highest) <= 10
         near = is_few and low - 2 <= highest and lowest - 2 <= high
@@ -439,13 +428,8 @@ def _is_earlier(first: CodedColumn, last: CodedColumn) -> bool:
         return number < last_number
     if not (_EARLIER.search(plain(first.name)) and _LATER.search(plain(last.name))):
         return False
-    parts = distinct_parts([first.name, last.name])
-    return (
-        bool(parts)
-        and _EARLIER.fullmatch(plain(parts[first.name])) is not None
-        and _LATER.fullmatch(plain(parts[last.name])) is not None
-        and bool(last.has_cell[first.has_cell].all())
-    )
+    are_alike = bool(distinct_parts([first.name, last.name]))
+    return are_alike and bool(last.has_cell[first.has_cell].all())
 
 
 def _holds_names(column: CodedColumn) -> bool:

@@ -220,11 +220,7 @@ def _is_place_in_list(table: CodedTable, column: CodedColumn, ratings: Columns) 
 def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
     """Return whether a column calls the parts of all lists by the same names, as of metrics."""
     is_question = column.may_be(Role.QUESTION) or share_of_criteria(column.values[:50]) > 0.5
-    return (
-        is_question
-        and column.n_distinct == position.n_distinct
-        and n_distinct(combined([column, position])) == column.n_distinct
-    )
+    return is_question and column.n_distinct == position.n_distinct
 
 
 def _is_rated(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:

@@ -215,10 +215,7 @@ class _RatingRows:
             (
                 column
                 for column in (() if self._holds_judges() else self.columns)
-                if column.may_be(Role.ROUND)
-                and column.is_whole
-                and 1 < column.n_distinct <= 10
-                and not self.choices.takes(column)
+                if column.may_be(Role.ROUND) and column.is_whole and not self.choices.takes(column)
             ),
             None,
         )
@@ -274,7 +271,7 @@ class _RatingRows:
             judges=judges_by_kind(self.table.columns, self.rater),
             not_read=self.not_read,
         )
-        self._doubt_others(reading, rated, per_item)
+        self._doubt_others(reading, rated)
         if len(rated) == 1 and self._is_open(rated[0]):
             reading.add_doubt([rated[0].name], VALUES_ALONE.format(rated[0].name))
         self._doubt_programs(reading)
@@ -290,7 +287,7 @@ class _RatingRows:
         named.sort(key=lambda column: column.counts_rows)
         return self._item_key(named[:1]) if named else None
 
-    def _doubt_others(self, reading: Reading, rated: Columns, per_item: float) -> None:
+    def _doubt_others(self, reading: Reading, rated: Columns) -> None:
         """Say which columns count as people's beside one that is called theirs."""
         named = [column for column in rated if column.who is Who.HUMAN]
         names = [
@@ -301,7 +298,7 @@ class _RatingRows:
             and not is_rating_word(column.name)
             and not any(distinct_parts([column.name, of.name]) for of in named)
         ]
-        if named and names and per_item < _REPEATED:
+        if named and names:
             text = f"{listed_briefly(names)} read as ratings by {self.rater.name}"
             reading.add_doubt(names, text, judge=names)
 

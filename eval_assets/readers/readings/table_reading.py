@@ -29,7 +29,6 @@ from eval_assets.readers.names import (
     is_first_name,
     names_model,
     share_of_criteria,
-    who,
 )
 from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import Doubt, ReadOptions, Reason
@@ -334,12 +333,7 @@ def texts_with_parts(table: CodedTable, names: Sequence[str], parts: Sequence[st
     if not parts:
         return []
     place = re.compile(r"(?<!\w){0}(?![^\W_])|{0}$".format(re.escape(parts[0])))
-    alike = (
-        [place.sub(part, name) for part in parts]
-        for name in texts
-        if place.search(name)
-        and not (name == parts[0] and (who(name) is Who.HUMAN or is_first_name(name)))
-    )
+    alike = ([place.sub(part, name) for part in parts] for name in texts if place.search(name))
     return next((names for names in alike if {*names} <= {*texts}), [])
 
 
