@@ -1988,12 +1988,15 @@ def test_turns_of_a_conversation_are_items_and_no_raters(tmp_path: Path, field: 
     for first, second in zip(ITEMS[::2], ITEMS[1::2], strict=True):
         turns: list[dict[str, object]] = []
         for place, item in enumerate((first, second)):
-            named = {"": {}, "text": {"text": item}, "turn": {"turn": place}}[field]
-            turns.append({**named, "ratings": {"kim": of(item, "Anna"), "lou": of(item, "Ben")}})
+            named: dict[str, object] = {"text": item, "turn": place}
+            ratings = {"kim": of(item, "Anna"), "lou": of(item, "Ben")}
+            turns.append(
+                {name: named[name] for name in named if name == field} | {"ratings": ratings}
+            )
         conversations.append({"conv": first, "turns": turns})
 
-    ratings = read(tmp_path, "r.json", json.dumps(conversations))
+    result = read(tmp_path, "r.json", json.dumps(conversations))
 
-    assert raters(ratings) == ("kim", "lou")
-    assert len(ratings.items) == len(ITEMS)
-    assert not ratings.doubts
+    assert raters(result) == ("kim", "lou")
+    assert len(result.items) == len(ITEMS)
+    assert not result.doubts
