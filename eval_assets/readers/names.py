@@ -61,6 +61,7 @@ _FLAG = re.compile(
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
 )
 _ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}
+_ROLES[Role.RATER] = _pattern("rater", _WORD.replace("(_", "(id$|_"))  # reviewerid
 _QUALITY = re.compile(
     r"..(ness|i?ty|ment|[st]ion|[ae]nce|[ae]ncy|ism|ship|th|ing|ful|ive|able|ible|ical|ous|cy|ude"
     r"|[^aeiou]s|es)$"
@@ -94,7 +95,7 @@ _NOT_OF_ROLE = {
 """Endings of headers that have the name of a role, and another one."""
 
 _MODEL = _pattern("model")
-_FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
+_FIRST_NAME = re.compile(r"(Ai|Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
 """First names that models share, before a last name: Claude Dupont is a person."""
 
 SHARED_NAMES = frozenset(("claude", "nova", "gemma", "kimi", "bert", "roberta", "ernie"))
@@ -277,11 +278,17 @@ def names_model(name: str) -> bool:
     """
     name = unicodedata.normalize("NFKC", _DOMAIN.sub("@", name.strip()))
     name = name if name.isascii() else name.casefold().translate(_LATIN)
+    is_person = name == "Claude" or _has_last_name(name)
+    return not is_person and _MODEL.search(name) is not None
+
+
+def _has_last_name(name: str) -> bool:
+    """Return whether a first name that models share stands before a last name."""
     first = _FIRST_NAME.match(name)
     last = name[first.end() :] if first else ""
     is_of_model = last and (_NO_LAST_NAME.fullmatch(last.split()[0]) or _CRITERION.search(last))
-    is_person = name == "Claude" or (last and not is_of_model and _looks_like_a_name(last))
-    return not is_person and _MODEL.search(name) is not None
+    is_role = is_of_model or may_be(last, Role.RATER) or names_judge(last)
+    return bool(last) and not is_role and _looks_like_a_name(last)
 
 
 def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
@@ -358,6 +365,8 @@ def who(name: str) -> Who:
     words = unicodedata.normalize("NFD", plain(name))  # without accents
     words = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", words))
     is_model = names_model(name)
+    if name.count("/") > 1 and not is_model:  # a path
+        return Who.UNKNOWN
     if (
         _HUMAN.search(words)
         and not (is_model or _OF_PERSON.search(words))
@@ -368,6 +377,7 @@ def who(name: str) -> Who:
         return Who.UNKNOWN
     owner = re.sub(r"(_s)?_$", "", _SAID.sub("", words))
     is_person = owner and is_first_name(owner) and not _JUDGE.search(owner)  # Anna's verdict
+    is_person = is_person or _has_last_name(name)  # Ai Tanaka
     if is_model or (_JUDGE.search(words) and not is_person):
         return Who.JUDGE
     if (_GIVEN.search(words) and not may_be(name, Role.FLAG)) or _PERSON.match(name):

@@ -25,7 +25,7 @@ from eval_assets.readers.names import Role, may_be, name_and_number, names_id
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS
-from eval_assets.readers.summary_rows import without_summary_rows
+from eval_assets.readers.summary_rows import without_references, without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 
 _NO_TABLE = re.compile(
@@ -82,7 +82,7 @@ def tables_of(content: FileContent) -> list[CodedTable]:
 
 def with_words(table: CodedTable, options: ReadOptions) -> CodedTable:
     """Return the table whose columns know the words that mean no rating, and those of the scale."""
-    table = _without_texts_of_questions(table)
+    table = _without_texts_of_questions(without_references(table, options.rater))
     missing = frozenset(word.casefold() for word in options.missing_values)
     words = options.scale.words if options.scale and options.scale.words else ()
     if not missing and not words:

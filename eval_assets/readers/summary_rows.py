@@ -6,11 +6,13 @@ Spreadsheets end, and some begin, with a row of means, which would be one more r
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from shlex import quote
 
 import numpy as np
 import numpy.typing as npt
 
 from eval_assets.readers.columns import CodedColumn, CodedTable
+from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import listed_briefly
 
 _STATISTIC = re.compile(
@@ -26,6 +28,14 @@ _PERHAPS = re.compile(
 )
 """Names of statistics that an item may have, too."""
 
+_REFERENCE = re.compile(
+    r"consensus|adjudicat(ed|ion|or)|reconciled|(ground[ _-]?)?truth"
+    r"|gold([ _-]?(standard|label))?|majority([ _-]?vote)?",
+    re.IGNORECASE,
+)
+"""Names in a column of raters of what these agreed on, or should have said."""
+
+_MOST_RATERS = 200
 _FEWEST_ROWS = 4
 """Rows from which on their statistics are no coincidence."""
 
@@ -60,13 +70,33 @@ def without_summary_rows(table: CodedTable) -> CodedTable:
     for reason, of in reasons.items():
         lines = [str(table.lines[row]) for row in np.flatnonzero(of).tolist()]
         notes += [f"line {listed_briefly(lines)} not read: {reason}"] * bool(lines)
+    return _with_rows(table, is_kept, *notes)
+
+
+def without_references(table: CodedTable, names: Sequence[str]) -> CodedTable:
+    """Return the table without the rows of a rater called consensus or truth, unless it is named.
+
+    They sum up what the other raters said, or are what these should have said.
+    """
+    for column in table.columns:
+        if not may_be(column.name, Role.RATER) or len(column.values) > _MOST_RATERS:
+            continue
+        aside = [of for of in column.values if _REFERENCE.fullmatch(of) and of not in names]
+        if 0 < len(aside) < len(column.values) - 1:
+            is_aside = np.array([*(of in aside for of in column.values), False])[column.codes]
+            note = f"not read: ratings by {listed_briefly(aside)}, a reference or a summary"
+            return _with_rows(table, ~is_aside, f"{note}. If it rated: --rater {quote(aside[0])}")
+    return table
+
+
+def _with_rows(table: CodedTable, is_kept: npt.NDArray[np.bool_], *notes: str) -> CodedTable:
     rows = np.flatnonzero(is_kept)
     return replace(
         table,
         columns=[of.with_cells(of.take(rows).texts().tolist()) for of in table.columns],
         files=table.files.take(rows),
         lines=[table.lines[row] for row in rows.tolist()],
-        notes=(*table.notes, *notes),
+        notes=(*notes, *table.notes),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable
@@ -14,7 +15,7 @@ from eval_assets.readers.values import number_in, order_of
 _CROSSES = frozenset(("x", "\u00d7", "\u2713", "\u2714", "\u2611", "\u2612", "\u25cf", "\u25a0"))
 _TICKS = _CROSSES | {"true", "1", "yes"}
 _NO_TICKS = frozenset(("false", "0", "no", "\u2610", "\u25cb", "\u25a1"))
-_VALUE_AT_END = re.compile(r"(.*?)[ ._:\[-]*([^ ._:\[\]]+)\]?")
+_VALUE_AT_END = re.compile(r"(.*?)(?:[ ._:\[]+(?=-\d)|[ ._:\[-]*(?!-))([^ ._:\[\]]+)\]?")
 _FEWEST_CHOICES = 3
 _MOST_TICKS = 4
 
@@ -66,17 +67,17 @@ def _chosen(
         return table
     ends = [end for _, end in choices]
     are_values = not any(np.isnan(number_in(end)) for end in ends) or order_of(ends) is not None
-    ticked = np.array(
-        [
-            np.array([v.casefold() in _TICKS or v == end for v in column.values] + [False])[
-                column.codes
-            ]
-            for column, end in choices
-        ]
-    )
+
+    def marks(column: CodedColumn, end: str) -> npt.NDArray[np.bool_]:
+        ticks = {value for value in column.values if value.casefold() in _TICKS} or {end}
+        is_tick: npt.NDArray[np.bool_] = np.array([*(v in ticks for v in column.values), False])
+        return is_tick[column.codes]
+
+    ticked = np.array([marks(*choice) for choice in choices])
     n_ticks = ticked.sum(axis=0)
     are_crosses = all({*map(str.casefold, column.values)} <= _CROSSES for column, _ in choices)
-    is_choice = (n_ticks > 0).mean() > 0.9 and n_ticks.max() == 1
+    rows = np.any([column.has_cell for column, _ in choices], axis=0)  # of one of several raters
+    is_choice = (n_ticks[rows] > 0).mean() > 0.9 and n_ticks.max() == 1
     is_choice &= sum(map(any, ticked)) > 1  # one flag of all rows is no choice
     if len(choices) < (2 if are_values else _FEWEST_CHOICES) or not (
         is_choice or (are_crosses and are_values and len(choices) >= _FEWEST_CHOICES)

@@ -34,8 +34,8 @@ _COUNTED = re.compile(
 )
 _WORD_BEFORE = re.compile(r"^(?:score|rating|grade|level):? ?(?=\d)", re.IGNORECASE)
 _NUMBER_AND_WORD = re.compile(r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\d(]+\((\d{1,3})\)")
-_MARK = re.compile(r"^[^\w\s]+ (?=\w)")
-"""A mark before a word, as in ✅ Pass."""
+_MARK = re.compile(r"^([^\w\s]+|\d{1,2}) (?=\w)")
+"""A mark or a number before a word, as in ✅ Pass and 3 good."""
 
 _BETWEEN_WORDS = re.compile(r"(?<=\w\w)[_-](?=\w)|(?<=\w)[_-](?=\w\w)")
 _STARS = re.compile("([*\u2605\u2b50]*)(\u00bd?)([\u2606\u2729]*)")

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import permutations, product
 
+import numpy as np
+
 from eval_assets.errors import raise_all
 from eval_assets.readers.columns import (
     CodedColumn,
@@ -14,6 +16,7 @@ from eval_assets.readers.columns import (
     Origin,
     combined,
     n_distinct,
+    share_constant,
 )
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
@@ -25,6 +28,7 @@ from eval_assets.readers.names import (
     share_of_criteria,
     who,
 )
+from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.derived_columns import usable_columns
 from eval_assets.readers.readings.item_rows import reading_of_item_rows
@@ -109,7 +113,17 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
 
 def _doubt_question(reading: Reading, choices: Choices) -> None:
     """Add the choice that a part of the item is what was asked if only its values say so."""
-    question = reading.question
+    question, rater = reading.question, reading.rater
+    level = rater.level if rater and reading.items and not (question or choices.items) else 0
+    for column in reading.table.columns:
+        if column.origin is not Origin.KEY or reading.uses(column) or column.level >= level:
+            continue
+        # Objects of one form by name may be of several questions, or of kinds of raters.
+        rows = np.flatnonzero(reading.rated[0].column.has_cell)
+        is_varied = share_constant(column.take(rows), combined(reading.items)[rows]) < 1
+        if is_varied and not all(who(of) in (Who.HUMAN, Who.JUDGE) for of in column.values):
+            text = f"{listed_briefly(column.values)} were asked alike"
+            reading.forks.append((text, {"question": column.name}))
     if question is None or question.origin or question.may_be(Role.QUESTION):
         return
     if reading.rater is None and share_of_criteria(question.values) > 0.5:
@@ -222,6 +236,7 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     unread = [column for column in columns if column.name not in read]
     numbered = {c.name for c in unread if forms[form_of(c.name)] > 1 and not c.origin}  # step 1
     names_of_ratings = _said_by_both(unread) | _said_by_raters(columns, best)
+    has_raters = best.rater is None and any(of.may_be(Role.RATER) for of in further)
     for column in unread:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
@@ -231,8 +246,10 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             best.not_read[column.name] = _REPLIES
             continue
         may_rate = column.name in names_of_ratings or _holds_all(column, reason, values)
-        if (reason.is_attribute and may_rate) or (
-            _is_called_like_ratings(column, reason, best, values, numbered)
+        is_below = has_raters and reason == BESIDE and column.may_be(Role.RATING)
+        if (is_below and column.can_rate and column.kind is Kind.WORD) or (
+            (reason.is_attribute and may_rate)
+            or _is_called_like_ratings(column, reason, best, values, numbered)
         ):
             best.not_read[column.name] = reason.told
 

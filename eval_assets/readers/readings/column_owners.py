@@ -179,8 +179,12 @@ class ColumnOwners:
         owners = sorted(who(of).name for of in parts[k])
         are_numbered = owners == ["HUMAN", "JUDGE"] and all(map(str.isdigit, parts[1 - k]))
         are_asked = names_judge(" ".join(parts[1 - k])) and all(map(str.isdigit, parts[k]))
-        if (are_people or are_numbered or are_asked) and not chosen:
-            return []  # human_1, human_2, llm_1, llm_2 are no questions, q1 and judge_q1 no raters
+        are_codes = all(of.isdigit() for of in parts[k])
+        are_codes &= all(of[-1].isdigit() and who(of) is not Who.CRITERION for of in parts[1 - k])
+        if (are_people or are_numbered or are_asked or are_codes) and not chosen:
+            # human_1, human_2, llm_1, llm_2 are no questions, q1 and judge_q1 no raters; and
+            # nothing says what AA01_01 is.
+            return []
         return [
             RatedColumn(
                 column,

@@ -76,8 +76,8 @@ def rater_candidates(table: CodedTable, columns: Columns, choices: Choices) -> l
     likely = [c for score, c in scored if score > -1 or any(_tells_of(of, c) for _, of in scored)]
     likely = [of for of in likely if not any(_tells_of(of, rater) for rater in likely)]
     named = [of for of in likely if of.may_be(Role.RATER)]
-    # Who was shown to users is no rater, though subjects are.
-    shown = [of for of in named if plain(of.name).startswith("subject")]
+    # Who was shown to users is no rater, nor who wrote what they read, though either may rate.
+    shown = [of for of in named if plain(of.name).startswith(("subject", "author"))]
     likely = [of for of in likely if of not in shown or shown == named]
     texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]

@@ -355,6 +355,10 @@ class _RatingRows:
         """
         if self.choices.items or self.choices.takes(self.rater):
             return
+        ids = [of for of in self._parts_of_items()[1] if may_be(plain(of.name)[:-3], Role.ITEM)]
+        if per_item < _REPEATED and len(reading.items) > 1 and ids:  # as message_id
+            names = listed_briefly([of.name for of in reading.items])
+            reading.forks.append((f"{names} name what was rated", {"item": (ids[0].name,)}))
         columns = tuple(column.name for column in (*reading.items, self.rater))
         list_name = self.rater.name.removesuffix(".#")
         is_called = who(list_name) is Who.HUMAN or may_be(list_name, Role.RATER)
@@ -400,9 +404,11 @@ class _RatingRows:
 
     @cached_property
     def is_rated(self) -> npt.NDArray[np.bool_]:
-        """Return whether each row has a rater and a rating."""
+        """Return whether each row has a rater and a rating, if headers say which columns rate."""
+        of_ratings = (Who.CRITERION, Who.HUMAN, Who.JUDGE)
+        named = [c for c in self.candidates if c.may_be(Role.RATING) or c.who in of_ratings]
         rated = np.zeros(len(self.table), dtype=bool)
-        for column in self.candidates:
+        for column in named or self.candidates:
             rated |= column.has_cell
         return rated & self.rater.has_cell
 
@@ -538,7 +544,7 @@ class _RatingRows:
         if self._size(column) == 1:  # the single item of a small file
             is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING, Role.MEASURE)
             return is_item and self.n_rated < _FEW_ROWS
-        if column not in self.candidates or column.may_be(Role.TURN):
+        if column not in self.candidates or column.may_be(Role.TURN) or self._names_answers(column):
             return True
         is_word = column.kind is Kind.WORD and column.order is None
         is_number = self._size(column) >= FEWEST_NUMBERS and self._is_key([column])
@@ -552,7 +558,18 @@ class _RatingRows:
         pairs = ([column.name, of.name] for of in self.candidates if of.kind is Kind.NUMBER)
         own_parts = [distinct_parts(pair).get(column.name, "rating") for pair in pairs]
         is_rating = column.may_be(Role.RATING) and all(may_be(of, Role.RATING) for of in own_parts)
-        return is_part and not (is_rating or column.may_be(*DESCRIBES))
+        is_described = column.may_be(*DESCRIBES) and not (is_word and column.may_be(Role.ITEM))
+        return is_part and not (is_rating or is_described)
+
+    def _names_answers(self, column: CodedColumn) -> bool:
+        """Return whether words tell the parts of what a rater said at once apart, as questions."""
+        above = [of for of in self.columns if of.level < column.level]
+        if column.kind is not Kind.WORD or column.level <= self.rater.level or not above:
+            return False
+        record = combined(above)[self.is_rated]
+        units = combined([*above, column])[self.is_rated]
+        is_full = self.n_rated == n_distinct(record) * self._size(column)
+        return is_full and n_distinct(units) == self.n_rated and self.rater.origin is None
 
     def _key_of(self, columns: Columns) -> _ItemKey | None:
         """Return the key that columns make; None if they make none."""
@@ -578,7 +595,10 @@ class _RatingRows:
         sizes = (self._size(of) for of in self.columns if of.level < self.level)
         are_below = self.rater.level == self.level > max(of.level for of in columns)
         is_record = are_below and self.n_rated > _REPEATED * max(sizes, default=0)
+        unit = combined(key.items)[self.is_rated]
+        raters = combined([*key.items, self.rater])[self.is_rated]
         return (
+            n_distinct(unit) == n_distinct(raters),  # ids of what each rater sent
             key.run is not None and self.choices.run is None,
             -n_named if depth > 1 else 0,
             key.n_copies > 0,

@@ -2794,3 +2794,197 @@ def test_guess_is_said_if_no_option_reads_the_file_otherwise(tmp_path: Path) -> 
     result = read(tmp_path, "r.csv", table(header, *rows))
 
     assert any(of.choice == "taste, look are raters" and not of.option for of in result.doubts)
+
+
+def roles(tables: RatingTables) -> dict[str, list[str]]:
+    return {role: [*of] for role, of in tables.columns.items() if of}
+
+
+@pytest.mark.parametrize("summary", ["Consensus", "truth", "Ground truth"])
+def test_summary_among_the_raters_is_none_of_them(tmp_path: Path, summary: str) -> None:
+    rows = [[r, i, PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+    rows += [[summary, i, PEOPLE[i, "ben"]] for i in ITEMS]
+
+    tables = read(tmp_path, "readings.csv", table(["readerID", "caseID", "score"], *rows))
+
+    assert set(tables.ratings["rater"]) == {*RATERS}
+    assert f"not read: ratings by {summary}" in tables.notes[0]
+
+
+def test_reviewer_of_an_author_rated_and_a_time_is_no_item(tmp_path: Path) -> None:
+    rows = [
+        [
+            500 + n,
+            700 + n,
+            f"user{n}",
+            40 + k,
+            aspect,
+            PEOPLE[ITEMS[n - m], r],
+            1.7e9 + 9 * n + k + m,
+        ]
+        for n in range(4, 24)
+        for k, r in enumerate(RATERS)
+        for m, aspect in enumerate(("Argument", "Evidence"))
+    ]
+    header = ["submissionid", "authorid", "author", "reviewerid", "aspect", "grade", "timemodified"]
+
+    columns = roles(read(tmp_path, "workshop.csv", table(header, *rows)))
+
+    assert (columns["item"], columns["rater"]) == (["submissionid"], ["reviewerid"])
+    assert columns["question"] == ["aspect"]
+
+
+def test_events_without_a_response_are_no_ratings(tmp_path: Path) -> None:
+    rows = [
+        [f"P{k}", (n * 5 + k) % 24 + 1, zone, PEOPLE[i, r] if zone == "rating" else "", i]
+        for k, r in enumerate(RATERS)
+        for n, i in enumerate(ITEMS)
+        for zone in ("fixation", "rating")
+    ]
+    header = ["Participant ID", "Trial Number", "Zone Name", "Response", "Spreadsheet: image"]
+
+    tables = read(tmp_path, "trials.csv", table(header, *rows))
+
+    assert (roles(tables)["item"], len(tables.ratings)) == (["Spreadsheet: image"], 72)
+
+
+def test_names_of_answers_below_a_rater_are_questions(tmp_path: Path) -> None:
+    rows = [
+        {
+            "row": {"key": i},
+            "labels": [
+                {
+                    "id": f"{r}{i}",
+                    "created_by": f"{r}@x.example",
+                    "consensus_score": (PEOPLE[i, r] * 7 + n) % 11 / 10,
+                    "answers": [
+                        {
+                            "id": f"a{r}{i}",
+                            "name": "Better",
+                            "answer": {"value": "AB"[PEOPLE[i, r] % 2]},
+                        },
+                        {
+                            "id": f"b{r}{i}",
+                            "name": "Harm",
+                            "answer": {"value": ["no", "yes"][n % 2]},
+                        },
+                    ],
+                }
+                for r in RATERS[:2]
+            ],
+        }
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, "labels.jsonl", lines(rows))
+
+    assert {question.id for question in tables.questions} == {"Better", "Harm"}
+    assert (len(tables.items), len(tables.ratings)) == (24, 96)
+
+
+def test_ids_of_what_each_rater_sent_are_no_items(tmp_path: Path) -> None:
+    rows = [
+        [f"EV{n}{k}", f"C-{n}", r, line, "Yes" if (PEOPLE[i, r] + m) % 3 else "No"]
+        for n, i in enumerate(ITEMS)
+        for k, r in enumerate(RATERS)
+        for m, line in enumerate(("Greeting", "Needs found", "Closure"))
+    ]
+    header = ["Evaluation ID", "Contact Reference", "Evaluator", "Line Item", "Score"]
+
+    columns = roles(read(tmp_path, "calibration.csv", table(header, *rows)))
+
+    assert (columns["item"], columns["question"]) == (["Contact Reference"], ["Line Item"])
+
+
+def test_message_of_a_chat_may_be_the_item(tmp_path: Path) -> None:
+    rows = [
+        [RATERS[n * n % 3], f"c{n // 2}", f"m{n % 5 % 3}", f"msg{n}", 1 + n % 2] for n in range(40)
+    ]
+    header = ["user_id", "chat_id", "model_id", "message_id", "rating"]
+
+    tables = read(tmp_path, "feedback.csv", table(header, *rows))
+
+    assert "--item message_id" in [doubt.option for doubt in tables.doubts]
+
+
+def test_names_of_objects_may_be_what_was_asked(tmp_path: Path) -> None:
+    rows = [
+        {
+            "change": i,
+            "labels": {
+                "Code": {"all": [{"username": r, "value": PEOPLE[i, r]} for r in RATERS], "n": 3},
+                "Verified": {"all": [{"username": "zuul", "value": 1 + n % 2}], "n": 1},
+            },
+        }
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, "changes.json", json.dumps(rows))
+
+    assert "--question labels.key" in [doubt.option for doubt in tables.doubts]
+
+
+def test_paths_of_files_are_no_raters(tmp_path: Path) -> None:
+    rows = [
+        {
+            "source-ref": f"s3://box/labels/{i}.txt",
+            "from": [
+                {"workerId": r, "answer": "relevant" if PEOPLE[i, r] > 2 else "no"} for r in RATERS
+            ],
+        }
+        for i in ITEMS
+    ]
+
+    columns = roles(read(tmp_path, "workers.jsonl", lines(rows)))
+
+    assert (columns["item"], columns["rater"]) == (["source-ref"], ["workerId"])
+
+
+def test_ticks_of_each_of_several_raters_are_one_rating(tmp_path: Path) -> None:
+    degrees = ["1", "0", "-1", "-2"]
+    header = ["id", *(f"Annotator{k}_abuse.{of}" for k in range(3) for of in degrees)]
+    rows = [
+        [
+            i,
+            *(
+                "" if n % 3 == k else int(PEOPLE[i, r] % 4 == d)
+                for k, r in enumerate(RATERS)
+                for d in range(4)
+            ),
+        ]
+        for n, i in FEW
+    ]
+
+    tables = read(tmp_path, "degrees.csv", table(header, *rows))
+
+    assert (len(tables.questions), len(tables.ratings)) == (1, 48)
+    assert set(tables.ratings["value"]) == {1, 0, -1, -2}
+
+
+def test_person_has_a_first_name_that_is_short_for_machines(tmp_path: Path) -> None:
+    names = ["Ai Tanaka", "Nadia Haddad", "Kofi Mensah"]
+    rows = [[i, name, PEOPLE[i, r]] for i in ITEMS for name, r in zip(names, RATERS, strict=True)]
+
+    tables = read(tmp_path, "judging.csv", table(["Project", "Judge", "Creativity"], *rows))
+
+    assert set(tables.ratings["rater"]) == {*names}
+
+
+def test_words_behind_numbers_have_their_order(tmp_path: Path) -> None:
+    words = ["", "1 poor", "2 fair", "3 good", "4 excellent", "4 excellent"]
+    rows = [[i, *(words[PEOPLE[i, r]] for r in RATERS)] for i in ITEMS]
+
+    tables = read(tmp_path, "reviews.csv", table(["paper", *RATERS], *rows))
+
+    assert tables.questions[0].scale.words == tuple(words[1:5])
+
+
+def test_headers_of_numbered_codes_are_no_certain_raters(tmp_path: Path) -> None:
+    header = ["CASE", *(f"AA{v:02d}_{q:02d}" for v in range(1, 5) for q in range(1, 4))]
+    rows = [
+        [30 + n, *(PEOPLE[ITEMS[n + v], r] for v in range(4) for r in RATERS)] for n in range(14)
+    ]
+
+    assert "if each row is a rater, --rater CASE" in refusal(
+        tmp_path, "s.csv", table(header, *rows)
+    )
