@@ -72,6 +72,9 @@ class Origin(Enum):
     POSITION = "position"
 
 
+_WHOLE = re.compile(r"-?\d+\.0")
+
+
 @dataclass(eq=False)
 class CodedColumn:
     """A column of a table.
@@ -98,13 +101,19 @@ class CodedColumn:
     def of(cls, name: str, cells: Sequence[object], *, level: int = 0) -> "CodedColumn":
         """Return the column of cells; equal texts are one value, blank ones none.
 
+        A data frame with missing numbers writes 7 as 7.0: such a column holds 7.
+
         Examples:
             >>> column = CodedColumn.of("score", ["4", " 4", "", None, 4.0])
             >>> column.values, column.codes.tolist()
             (['4'], [0, 0, -1, -1, 0])
+            >>> CodedColumn.of("id", ["7.0", "", "8.0"]).values
+            ['7', '8']
         """
         column = FileColumn.of(cells)
         texts = [(as_text(value) or "").strip(" \t\r\n\xa0\ufeff") for value in column.values]
+        if all(text == "" or _WHOLE.fullmatch(text) for text in texts):
+            texts = [text.removesuffix(".0") for text in texts]
         present = np.zeros(len(texts) + 1, dtype=bool)  # the last one of rows without a cell
         present[column.codes] = True
         if not present[-1] and present[:-1].all() and all(texts) and len({*texts}) == len(texts):

@@ -229,9 +229,11 @@ def names_file_of_judge(stem: str) -> bool:
     """Return whether a file is called like a judge or its scores.
 
     Examples:
-        >>> [names_file_of_judge(stem) for stem in ("gpt-4o", "judge_scores", "llmbar", "anna")]
+        >>> [names_file_of_judge(stem) for stem in ("gpt-4o", "judge_run1", "llmbar", "anna")]
         [True, True, False, False]
     """
+    numbered = name_and_number(stem)
+    stem = numbered[0] if numbered and numbered[0] else stem
     ends = re.search(r"(judge|rater|verdict|score|rating|grade|judge?ment)s?$", plain(stem))
     return who(stem) is Who.JUDGE and (names_model(stem) or ends is not None)
 

@@ -21,7 +21,7 @@ from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.json_documents import tables_of_document, tables_of_records
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
-from eval_assets.readers.names import Role, may_be, name_and_number, names_id
+from eval_assets.readers.names import Role, Who, may_be, name_and_number, names_id, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS
@@ -282,7 +282,8 @@ def _differing(files: Sequence[str]) -> list[str]:
                 names = [name[: -len(end)] for name in names]
             start = commonprefix(names)  # noqa: RUF071 - of letters
             rest = [name[len(start) :] for name in names]
-            if re.search(r"[_\-. ]$", start) and not any(map(str.isdigit, rest)):
+            is_shared = re.search(r"[_\-. ]$", start) and who(start) is not Who.JUDGE
+            if is_shared and not any(map(str.isdigit, rest)):
                 names = rest
             return names
     return list(files)

@@ -134,6 +134,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
     if (
         column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT)
         or names_runs(column.values)
+        or (table.judge and column.may_be(Role.RUN))
         or _names_several(table, column)
         or (column.can_rate and names_model(column.name))
         or (

@@ -1044,6 +1044,41 @@ def test_a_file_without_raters_is_of_the_judge_it_is_called_like(
     assert len(person.ratings) == len(tables.ratings) + n_scores
 
 
+@pytest.mark.parametrize(
+    ("names", "judges"),
+    [
+        (("judge_run1", "judge_run2"), {"judge"}),
+        (("llm_judge_trial_1", "llm_judge_trial_2"), {"llm_judge"}),
+        (("judge_a", "judge_b"), {"judge_a", "judge_b"}),
+    ],
+)
+@pytest.mark.parametrize("has_people", [True, False])
+def test_files_of_runs_or_of_several_judges_are_no_people(
+    tmp_path: Path, names: tuple[str, ...], judges: set[str], *, has_people: bool
+) -> None:
+    tables = {"people": wide()} if has_people else {}
+    for name, rows in {**tables, **dict.fromkeys(names, SCORED)}.items():
+        (tmp_path / f"{name}.csv").write_text(csv_of(rows))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert {*result.ratings["rater"]} == ({*RATERS} if has_people else set())
+    assert {*result.scores["judge"]} == judges
+    assert len(result.scores) == 2 * len(ITEMS)
+
+
+def test_ids_that_a_data_frame_wrote_as_decimals_are_those_of_another_file(tmp_path: Path) -> None:
+    header, *rows = wide()
+    people: Rows = [header, *[[f"{n}.0", *row[1:]] for n, row in enumerate(rows)]]
+    scores: Rows = [["item", "score"], *[[n, 3] for n in range(len(rows))]]
+    for name, table in (("people", people), ("judge", scores)):
+        (tmp_path / f"{name}.csv").write_text(csv_of(table))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert len(result.items) == len(result.scores) == len(ITEMS)
+
+
 def test_two_words_of_a_verdict_are_the_classes_of_people(tmp_path: Path) -> None:
     rows: Rows = [["id", "human_correct", "llm_verdict"]]
     rows += [[n, str(n % 3 > 0).upper(), ("incorrect", "correct")[n % 2]] for n in range(12)]
