@@ -1070,7 +1070,8 @@ def test_files_of_runs_or_of_several_judges_are_no_people(
 def test_ids_that_a_data_frame_wrote_as_decimals_are_those_of_another_file(tmp_path: Path) -> None:
     header, *rows = wide()
     people: Rows = [header, *[[f"{n}.0", *row[1:]] for n, row in enumerate(rows)]]
-    scores: Rows = [["item", "score"], *[[n, 3] for n in range(len(rows))]]
+    scores: Rows = [["item", "score"]]
+    scores += [[n, 3] for n in range(len(rows))]
     for name, table in (("people", people), ("judge", scores)):
         (tmp_path / f"{name}.csv").write_text(csv_of(table))
 
