@@ -1,6 +1,6 @@
 """Ratings as files hold them: of people and of judges, with the place of every cell."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -55,6 +55,12 @@ class ReadOptions:
     missing_values: tuple[str, ...] = ()
     sheet: str | None = None
     skip_rows: int = 0
+
+    def named(self, *roles: str) -> Iterator[tuple[str, str]]:
+        """Yield each of some roles with each name that it is given."""
+        for role in roles:
+            names = getattr(self, role) or ()
+            yield from ((role, name) for name in ((names,) if isinstance(names, str) else names))
 
 
 @dataclass(frozen=True)

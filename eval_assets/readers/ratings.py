@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from os.path import commonpath
@@ -18,13 +18,12 @@ from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
     Kind,
-    Origin,
     combined,
     n_distinct,
 )
 from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.table import plain
+from eval_assets.readers.formats.header_rows import MOST_COLUMNS
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import (
     export_of,
@@ -35,20 +34,17 @@ from eval_assets.readers.joined_files import joined_readings, names_rater, refus
 from eval_assets.readers.judge_replies import ScoreOfReply, with_scores_of_replies
 from eval_assets.readers.names import (
     Role,
-    crossed_parts,
-    distinct_parts,
     is_rating_word,
-    with_shared_parts,
 )
+from eval_assets.readers.option_checks import check_effects, check_names
 from eval_assets.readers.problems import listed_briefly, nearest, quoted
+from eval_assets.readers.question_scales import ONE_QUESTION, with_values
 from eval_assets.readers.rated_items import rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
-    ONE_QUESTION,
     CollectedRatings,
     collected_ratings,
     frame_of_ratings,
     with_one_spelling,
-    with_values,
     without_copies,
 )
 from eval_assets.readers.rating_tables import (
@@ -64,7 +60,6 @@ from eval_assets.readers.readings.table_reading import (
     FRAME,
     METRIC,
     Reading,
-    names_file,
     option_text,
     refused,
 )
@@ -81,8 +76,6 @@ from eval_assets.wording import counted
 
 _MOST_FORKS = 3
 _CONFIRMED = {"question": "item", "item": "question", "rating": "rater"}
-_MOST_RATERS = 20_000
-_MOST_COLUMNS = 2_000
 
 
 @dataclass(frozen=True)
@@ -126,20 +119,7 @@ def read_ratings(
         other = None  # where raters may be parts of the item, a refusal leaves the doubt
         with suppress(InputError, ExceptionGroup):
             other, _ = _read(tables, replace(options, **dict[str, Any](changed)), evaluation)
-        table, columns = readings[0].table, result.columns
-        parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
-        # What is no question is part of the item, and what is no rating on its own a rater's.
-        roles = [_CONFIRMED.get(name, name) for name in parts]
-        roles += ["judge"] * any(name in columns["judge"] for name in parts.get("rater", ()))
-        confirmed = {"rater": parts["judge"]} if [*parts] == ["judge"] else {}  # or is a person
-        roles = [of for of in roles if columns[of]] or ["rater"]  # that a column names raters
-        confirmed = confirmed or {role: columns[role] for role in roles if columns[role]}
-        doubt = Doubt(
-            tuple(name for names in parts.values() for name in names),
-            choice,
-            " ".join(option_text(table, name, *of) for name, of in parts.items()),
-            " ".join(option_text(table, role, *of) for role, of in confirmed.items()),
-        )
+        doubt = _doubt_of_fork(choice, changed, result.columns, readings[0].table)
         if other is not None:
             alternatives.append((doubt, other))
         is_readable = other is not None or [*changed] == ["item"]
@@ -151,6 +131,28 @@ def read_ratings(
         rated = result.ratings[result.ratings["value"] >= lowest].reset_index(drop=True)
         alternatives.append((doubt, replace(result, questions=questions, ratings=rated)))
     return replace(result, doubts=tuple(doubts), alternatives=tuple(alternatives))
+
+
+def _doubt_of_fork(
+    choice: str,
+    changed: Mapping[str, Sequence[str] | str],
+    columns: Mapping[str, tuple[str, ...]],
+    table: CodedTable,
+) -> Doubt:
+    """Return a choice with the options that reverse it, and those that confirm it."""
+    parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
+    # What is no question is part of the item, and what is no rating on its own a rater's.
+    roles = [_CONFIRMED.get(name, name) for name in parts]
+    roles += ["judge"] * any(name in columns["judge"] for name in parts.get("rater", ()))
+    confirmed = {"rater": parts["judge"]} if [*parts] == ["judge"] else {}  # or is a person
+    roles = [of for of in roles if columns[of]] or ["rater"]  # that a column names raters
+    confirmed = confirmed or {role: columns[role] for role in roles if columns[role]}
+    return Doubt(
+        tuple(name for names in parts.values() for name in names),
+        choice,
+        " ".join(option_text(table, name, *of) for name, of in parts.items()),
+        " ".join(option_text(table, role, *of) for role, of in confirmed.items()),
+    )
 
 
 def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _RatingSource:
@@ -234,10 +236,14 @@ def _read(
     source: _RatingSource, options: ReadOptions, evaluation: Evaluation | None
 ) -> tuple[RatingTables, list[Reading]]:
     declared = {} if evaluation is None else {q.id: q for q in evaluation.rubric}
-    _check_options(source, options)
+    first = next(iter([*source.tables, *(of.table for of in source.readings)]), None)
+    if first is None:
+        message, remedy = "it holds no records", "Name a file with a row for each rating or item"
+        raise refused(source.files[0], message, remedy)
+    check_names(options, first, source.tables, source.files)
     if source.export is not None:
         declared = {**source.export.declared, **declared}
-    wide = next((of for of in source.tables if len(of.columns) > _MOST_COLUMNS), None)
+    wide = next((of for of in source.tables if len(of.columns) > MOST_COLUMNS), None)
     if wide is not None:
         message = f"{len(wide.columns):,} columns are too many to tell which hold ratings"
         raise refused(wide.file, message, "Write one rating a row, or leave out other columns")
@@ -287,7 +293,7 @@ def _read(
         doubts=tuple(doubt for of in readings for doubt in of.doubts),
         export=source.export,
     )
-    _check_effects(result, table, options)
+    check_effects(options, table, result)
     return result, readings
 
 
@@ -305,69 +311,6 @@ def _notes_on_unread(readings: Sequence[Reading]) -> list[str]:
             f"not read: {listed_briefly(names)}, {reason.text}{compare * (reason == METRIC)}"
         )
     return notes
-
-
-def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions) -> None:
-    """Raise an error for each option that changed nothing."""
-    raters, judges = result.ratings["rater"].unique(), result.scores["judge"].unique()
-    names = {role: {*map(plain, of)} for role, of in result.columns.items()}
-    if not result.scores["run"].astype(bool).any():  # people have none
-        names["run"] = set()
-    files = {"rater": result.ratings["file"].unique(), "judge": result.scores["file"].unique()}
-    problems = []
-    for role in ("item", "rater", "judge", "rating", "question", "run"):
-        values = getattr(options, role) or ()
-        rated_by = {"rater": raters, "judge": judges}.get(role, ())
-        effects = names[role] | {plain(str(name)) for name in rated_by}
-        effects |= {plain(part) for column in names[role] for part in rated_by if part in column}
-        for name in (values,) if isinstance(values, str) else values:
-            is_file = any(names_file([name], str(file)) for file in files.get(role, ()))
-            if plain(name) in effects or is_file or options.only:
-                continue
-            message = f"{option_text(table, role, name)} changes nothing in this reading"
-            if reason := result.not_read.get(f"{table.file}:{name}"):
-                message += f": {name}, {reason.text}"
-            remedy = "Leave it out, or say more with other options"
-            problems.append(InputProblem(table.file, None, None, message, remedy))
-    raise_all(problems, source="the options")
-
-
-def _check_options(source: _RatingSource, options: ReadOptions) -> None:
-    """Raise an error for each name in the options that no file has."""
-    columns = [column for table in source.tables for column in table.columns]
-    names = [column.name for column in columns]
-    known = {plain(name) for name in names} | {origin.value for origin in Origin}
-    raters: set[str] = set()  # values, and parts of headers
-    if options.rater or options.judge:
-        raters = {value for of in columns if len(of.values) <= _MOST_RATERS for value in of.values}
-        headers = [[of.name for of in table.columns if of.can_rate] for table in source.tables]
-        headers += [[*filter(with_shared_parts(of).__contains__, of)] for of in headers]
-        raters |= {part for of in headers for pair in crossed_parts(of) for part in pair}
-        raters |= {part for of in headers for part in distinct_parts(of).values()}
-        raters = {*map(str.casefold, raters)}
-    table = next(iter([*source.tables, *(of.table for of in source.readings)]), None)
-    if table is None:
-        message, remedy = "it holds no records", "Name a file with a row for each rating or item"
-        raise refused(source.files[0], message, remedy)
-    problems = []
-    roles = {plain(of) for of in (*options.item, *options.rater, *options.judge, *options.rating)}
-    for name in (name for name in options.ignore if plain(name) in roles):
-        message = f"{name} is ignored, and another option gives it a role"
-        problems.append(InputProblem(table.file, None, None, message, "Keep one of the two"))
-    of_columns = ("item", "rating", "ignore", "question", "model", "group", "run")
-    for option in (*of_columns, "rater", "judge"):
-        is_rater = option in ("rater", "judge")
-        value = getattr(options, option) or ()
-        for name in (value,) if isinstance(value, str) else value:
-            of_file = any(names_file([name], file) for file in source.files)
-            of_rater = name.casefold() in raters or of_file
-            if plain(name) in known or (is_rater and of_rater):
-                continue
-            message = f"{option_text(table, option, name)}: there is no such column"
-            message += " or rater" * is_rater
-            remedy = nearest(name, list(dict.fromkeys(names))[:20])
-            problems.append(InputProblem(table.file, None, None, message, remedy))
-    raise_all(problems, source="the options")
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
