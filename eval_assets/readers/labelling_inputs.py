@@ -19,7 +19,7 @@ from eval_assets.labelling.study import Study
 from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, plain
 from eval_assets.readers.problems import RowProblems, nearest, quoted
-from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID
+from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, rounds_in
 from eval_assets.readers.responses import KNOWN_COLUMNS, responses_of
 
 
@@ -53,10 +53,7 @@ def _checks(path: Path, evaluation: Evaluation, known: Container[str]) -> tuple[
     responses, problems_of_responses = responses_of(table)
     questions = [question for question in evaluation.rubric if table.has(question.id)]
     answers = {question.id: _answers(table, question, problems) for question in questions}
-    rounds = table.stripped("round")
-    is_bad = rounds.array(bool, lambda n: n is not None and not (n.isdecimal() and int(n)))
-    header, remedy = table.spelling("round"), "Use a whole number from 1"
-    problems.add(is_bad, header, "is not a round", remedy, rounds)
+    rounds = rounds_in(table.stripped("round"), table.spelling("round"), problems)
     if not questions:
         message, remedy = "no column names a question of the rubric", "Add one with right answers"
         raise_all([InputProblem(table.file, 1, None, message, remedy)], source=table.file)
@@ -91,7 +88,7 @@ def _checks(path: Path, evaluation: Evaluation, known: Container[str]) -> tuple[
         right = {name: cells[row] for name, cells in answers.items() if cells[row] is not None}
         checked = tuple(question for question in questions if question.id in right)
         checked_view = replace(view, questions=checked, run_id=None)
-        checks.append(Check(checked_view, right, int(rounds[row] or 1)))
+        checks.append(Check(checked_view, right, int(rounds[row])))
     return tuple(checks)
 
 
@@ -158,10 +155,11 @@ def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
     except InputError as error:
         raise ExceptionGroup(f"{ASSIGNMENTS} cannot be used", [error]) from error
     names = ("response_id", "rater_id", "question_id", "round", "purpose")
-    responses, raters, questions, rounds, purposes = map(table.stripped, names)
+    responses, raters, questions, cells_of_round, purposes = map(table.stripped, names)
     headers = {name: table.spelling(name) for name in names}
     missing = [header for header in names[:2] if not table.has(header)]
     problems = RowProblems(ASSIGNMENTS, table.lines)
+    rounds = rounds_in(cells_of_round, headers["round"], problems)
     if not missing:
         ids = [name for question in evaluation.rubric for name in question.names]
         no_response, no_rater = "the row names no response", "the row names no rater"
@@ -175,9 +173,6 @@ def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
                 nearest(questions[row] or "", ids),
             ),
         )
-        is_bad = rounds.array(bool, lambda n: n is not None and not (n.isdecimal() and int(n)))
-        remedy = "Use a whole number from 1"
-        problems.add(is_bad, headers["round"], "is not a round", remedy, rounds)
         is_bad = purposes.array(bool, lambda purpose: purpose not in (None, *get_args(Purpose)))
         remedy = f"Use one of {', '.join(get_args(Purpose))}"
         problems.add(is_bad, headers["purpose"], "is not a purpose", remedy, purposes)
@@ -191,10 +186,10 @@ def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
             response_id=response or "",
             rater_id=rater or "",
             question_id=question,
-            round=int(number or 1),
+            round=number,
             purpose=purpose or "shared",  # type: ignore[arg-type] # checked above
         )
         for response, rater, question, number, purpose in zip(
-            responses, raters, questions, rounds, purposes, strict=True
+            responses, raters, questions, rounds.tolist(), purposes, strict=True
         )
     ]

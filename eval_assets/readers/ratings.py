@@ -75,7 +75,10 @@ from eval_assets.scale import Scale
 from eval_assets.wording import counted
 
 _MOST_FORKS = 3
+"""Choices whose other reading is computed: each takes as long as the first."""
+
 _CONFIRMED = {"question": "item", "item": "question", "rating": "rater"}
+"""Role whose option confirms a choice, by the option that reverses it."""
 
 
 @dataclass(frozen=True)

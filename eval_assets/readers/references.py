@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, repeat
@@ -41,6 +42,8 @@ Key = tuple[str | None, str | None, str | None, str | None, str | None]
 """Indicator, conversation, turn, model and seed of a response, None if missing."""
 
 KEY_COLUMNS = ("indicator_id", "convo_id", "turn_index", "model_name", "seed")
+
+_ROUND = re.compile("[1-9][0-9]{0,3}")
 
 Reference = str | Key
 """Name of a response: its id, or its key."""
@@ -265,6 +268,18 @@ def keys(table: FileTable) -> FileColumn[Key]:
         table.text("seed").map(canonical_number),
     )
     return FileColumn.together(columns)
+
+
+def rounds_in(
+    cells: FileColumn[str | None], header: str | None, problems: RowProblems
+) -> npt.NDArray[np.int64]:
+    """Return the round of each row, the first if it names none; add cells that hold none."""
+    numbers = cells.map(lambda cell: canonical_number(cell) or "1")
+    rounds: npt.NDArray[np.int64] = numbers.array(
+        np.int64, lambda number: int(number) if _ROUND.fullmatch(number) else 0
+    )
+    problems.add(rounds == 0, header, "is not a round", "Count rounds 1, 2, 3", cells)
+    return rounds
 
 
 def id_of(key: Key) -> str:

@@ -53,12 +53,12 @@ from eval_assets.readers.references import (
     PositionArray,
     ResponseUnits,
     has_references,
+    rounds_in,
     units_of,
 )
 from eval_assets.readers.values import (
     FloatArray,
     RatingCells,
-    canonical_number,
     in_utc,
     parsed_ratings,
 )
@@ -86,7 +86,6 @@ _LONGEST_CELL = 30_000
 """Characters of a cell from which on a spreadsheet may have cut it."""
 
 _RARE = re.compile(r"[^\x00-\x7f]|\?")
-_ROUND = re.compile("[1-9][0-9]{0,3}")
 _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 _RejectedRow = tuple[InputProblem, str | None, str | None]
@@ -355,13 +354,6 @@ def _checked_labels(
     times = cells_of_time.map(lambda cell: in_utc(cell) if cell else None)
     bad, remedy = times.is_none() & ~cells_of_time.is_none(), "Write it as 2026-11-21T04:00:00Z"
     problems.add(bad, parsed.headers["labelled_at"], "is not a time", remedy, cells_of_time)
-    cells_of_round = parsed.stripped("round")
-    numbers = cells_of_round.map(lambda cell: canonical_number(cell) or "1")
-    rounds: npt.NDArray[np.int64] = numbers.array(
-        np.int64, lambda number: int(number) if _ROUND.fullmatch(number) else 0
-    )
-    header, remedy = parsed.headers["round"], "Count rounds 1, 2, 3"
-    problems.add(rounds == 0, header, "is not a round", remedy, cells_of_round)
     columns = {name: parsed.stripped(name) for name in FIELDS if name in LABEL_COLUMNS} | {
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
@@ -369,7 +361,7 @@ def _checked_labels(
         "value": np.where(skipped | cells.blank, np.nan, values),
         "labelled_at": times,
         "skipped": skipped,
-        "round": rounds,
+        "round": rounds_in(parsed.stripped("round"), parsed.headers["round"], problems),
         "details": parsed.stripped("details").map(_as_json),
         "file": FileColumn.repeat(table.file, len(table)),
         "line": np.array(table.lines, dtype=object)

@@ -69,7 +69,10 @@ from eval_assets.readers.readings.table_reading import (
 )
 
 _FEW_ROWS = 12
+"""Ratings below which all may be of one item, and up to which no second one is a slip."""
+
 _MOST_RUNS = 50
+"""Numbers up to which they may be those of a judge's runs, and not of items."""
 
 _QUESTIONS = ("question_id", "question", "criterion", "metric", "dimension", "aspect")
 _REPEATED = 1.3

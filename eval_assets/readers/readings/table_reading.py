@@ -249,6 +249,8 @@ class Choices:
 
 
 _MOST_PARTS = 8
+"""Columns of either kind of which pairs are tried as keys."""
+
 _KEYS = (*KEY_COLUMNS[1:], "model")
 """Columns that name a response together, beside its indicator, which is the question."""
 
@@ -345,6 +347,8 @@ def doubt_texts(reading: Reading, names: Sequence[str], parts: Sequence[str]) ->
 
 
 MOST_QUESTIONS = 40
+"""Values of a column up to which they may be what one form asks."""
+
 NUMBER_AT_END = re.compile(r"([ _.#(\[-]*\d+|[ _.#(-][A-Za-z])[\])]*$")
 """A number, or a letter on its own, that tells names apart."""
 
