@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -218,6 +219,12 @@ class CodedColumn:
     def order(self) -> tuple[str, ...] | None:
         """Known order of the words, worst first; None if there is none."""
         return order_of(self.rating_words) if len(self.values) <= _MOST_WORDS else None
+
+    @cached_property
+    def holds_verdicts(self) -> bool:
+        """Return whether two of a few words have a known order, as correct and wrong do."""
+        words = self.rating_words if len(self.values) < _MOST_WORDS else ()
+        return any(order_of(of) for of in combinations(words, 2) if min(map(len, of)) > 1)
 
     @cached_property
     def who(self) -> Who:

@@ -107,7 +107,7 @@ def _unnamed_readings(
     readings = []
     for reading in candidates:
         table = reading.table
-        is_of_judge = who(Path(table.file).stem) is Who.JUDGE
+        kind = who(Path(table.file).stem)
         columns = tuple(
             column.name
             for column in table.columns
@@ -115,7 +115,7 @@ def _unnamed_readings(
             or (
                 len(questions) < 2  # noqa: PLR2004 - then a column called score is on the only one
                 and is_rating_word(column.name)
-                and (is_of_judge or {*column.rating_words} <= values)
+                and (kind is Who.JUDGE or {*column.rating_words} <= values)
             )
         )
         if reading.rater or not columns or table in [of.table for of in joined]:
@@ -126,9 +126,11 @@ def _unnamed_readings(
             roles = replace(roles, question=question.name)
         possible = (of for of in readings_of(table, roles) if not (of.rater or of.refusal))
         read = next(possible, None)
-        if read is None or not _item_values(read) & _item_values(main):
+        parts = [[column.texts() for column in of.items] for of in (read or main, main)]
+        names, known = ({*zip(*of, strict=True)} for of in parts)
+        if read is None or not names & known:
             continue
-        if not names_rater(options, table.file) and not is_of_judge:
+        if not names_rater(options, table.file) and kind not in (Who.JUDGE, Who.HUMAN):
             judge, rater = (option_text(table, name, table.file) for name in ("judge", "rater"))
             remedy = f"If a judge did, pass {judge}; if a person did, {rater}"
             raise refused(table.file, "nothing says who gave these ratings", remedy)

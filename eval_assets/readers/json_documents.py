@@ -8,7 +8,7 @@ from eval_assets.readers.formats.contents import table_of_rows
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
 from eval_assets.readers.names import Who, is_first_name, who
 from eval_assets.readers.nested_records import ALIKE, LINE, Row, similarity, tables_of_rows
-from eval_assets.readers.readings.person_rows import form_of
+from eval_assets.readers.readings.table_reading import form_of
 from eval_assets.readers.summary_rows import without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 

@@ -110,7 +110,9 @@ def _numbered_raters(table: CodedTable) -> dict[str, list[CodedColumn]]:
         is_called = all(of.may_be(Role.RATER) for of in columns)
         is_rating = is_called and any(of.may_be(Role.RATING) or of.who.is_human for of in rated)
         # Nobody rates an item twice, though the same people do so in all places.
-        are_apart = is_called or all(who(of).is_human or is_first_name(of) for of in names)
+        are_ids = any(is_first_name(of) or re.search(r"\d", of) for of in names)
+        are_people = all(who(of).is_human or is_first_name(of) for of in names)
+        are_apart = are_ids if is_called else are_people
         are_apart &= all(2 * len(names.intersection(of.values)) > len(names) for of in columns)
         pairs = combinations([of.texts() for of in columns], 2)
         are_apart = are_apart and len(table) >= 10 and all((a != b).all() for a, b in pairs)

@@ -73,7 +73,7 @@ _ID = re.compile(
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = re.compile(
     r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level"
-    r"|hours|years|experience|ip|input|prompt|query|message|question|text|request"
+    r"|hours|years|experience|ip|input|prompt|query|message|question|(?<!\d_)text|request"
     r"|run|trial|seed|repeat|attempt|iteration)$"
 )
 """How headers end that tell something of a rater, as user_language does."""

@@ -370,7 +370,10 @@ def _remedy_of_copies(readings: Sequence[Reading]) -> str:
     further = [
         column
         for column in reading.table.columns
-        if not (reading.uses(column) or column.may_be(Role.MEASURE, Role.TIME, Role.TEXT))
+        if not (
+            reading.uses(column) or column.may_be(Role.MEASURE, Role.TIME, Role.TEXT, Role.FLAG)
+        )
+        and (column.kind is not Kind.NUMBER or not column.can_rate or column.may_be(Role.ITEM))
         and column.n_distinct > 1
         and column.kind not in (Kind.EMPTY, Kind.TIME)
     ]

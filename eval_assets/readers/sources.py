@@ -24,7 +24,7 @@ from eval_assets.readers.lists_in_cells import with_lists_unfolded
 from eval_assets.readers.names import Role, Who, may_be, name_and_number, names_id, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
-from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS
+from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS, form_of
 from eval_assets.readers.summary_rows import without_references, without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 
@@ -193,9 +193,14 @@ def _is_above_blanks(column: CodedColumn) -> bool:
 
 # Several tables of one form are one.
 
+_OF_PIVOTS = ("Row Labels", "(blank) Total")
+
 
 def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
-    """Return tables with the same columns as one, with a column for what tells them apart."""
+    """Return tables with the same columns as one, with a column for what tells them apart.
+
+    Pivot tables of Excel hold counts.
+    """
     groups: list[list[CodedTable]] = []
     for table in tables:
         group = next((of for of in groups if _is_same_form(of[0], table)), None)
@@ -204,7 +209,11 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
         else:
             group.append(table)
     joined = [_joined(group) if len(group) > 1 else group[0] for group in groups]
-    return [_with_rounds_apart(of) for of in joined if len(of) > 1 or not of.document]
+    return [
+        _with_rounds_apart(table)
+        for table in joined
+        if (len(table) > 1 or not table.document) and not any(map(table.find, _OF_PIVOTS))
+    ]
 
 
 def _with_rounds_apart(table: CodedTable) -> CodedTable:
@@ -237,6 +246,10 @@ def _is_same_form(table: CodedTable, other: CodedTable) -> bool:
     if any(may_be(name, Role.RATER) for name in names ^ other_names):
         return False
     is_alike = len(names & other_names) / max(1, len(names | other_names)) >= 0.8
+    # Raters may each have a sheet of the numbers that they rated: Use 1 and 2, or Use 2 and 5.
+    forms, further = ({form_of(plain(c.name)) for c in of.columns} for of in (table, other))
+    are_people = who(table.sheet) is who(other.sheet) is Who.HUMAN and table.file == other.file
+    is_alike |= are_people and len(forms & further) >= 0.8 * min(len(forms), len(further))
     is_same_place = table.sheet == other.sheet or not table.document
     # A table of parts repeats what stands above them.
     depths = {max((c.level for c in of.columns), default=0) for of in (table, other)}
@@ -257,6 +270,11 @@ def _joined(tables: Sequence[CodedTable]) -> CodedTable:
         first = next(filter(None, same))
         columns.append(first.with_cells(np.concatenate(cells).tolist()))
     sizes = [len(table) for table in tables]
+    are_rated = all(column.can_rate or column.kind is Kind.EMPTY for column in columns)
+    if are_rated and len({*sizes}) == 1 and all(who(of) is Who.HUMAN for of in parts):
+        # Sheets of raters without a column of items have the same ones in each row.
+        rows = [f"row {n}" for n in range(1, sizes[0] + 1)] * len(tables)
+        columns.insert(0, CodedColumn.of("item", rows))
     part = CodedColumn.of(origin.value, np.repeat(np.array(parts, dtype=object), sizes).tolist())
     columns.append(replace(part, origin=origin))
     files = FileColumn.of(np.repeat([table.file for table in tables], sizes).tolist())

@@ -26,6 +26,9 @@ _FEWEST_BELOW = 2
 _FEWEST_REPEATED = 3
 """Number of columns of one name from which they are the items of a form."""
 
+_ASIDE = 0.1
+"""Share of filled cells below which a column of a name given before is of another table."""
+
 _MOST_EMPTY = 0.7
 _FURTHER_DIGITS = 3
 _EXPLANATION = 20
@@ -228,10 +231,12 @@ def named_columns(
     """
     named: dict[str, FileColumn[Any]] = {}
     for position, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
-        if name in named:
+        # Of a small table beside the ratings, which sums them up.
+        is_aside = name in named and sum(map(bool, cells)) < _ASIDE * len(cells)
+        if name in named and not is_aside:
             message, remedy = "two columns have this name", "Rename or remove one of them"
             raise input_error(file, message, remedy, line=header.line, column=name)
-        if name:
+        if name and not is_aside:
             named[name] = cells
             continue
         # Without rows, a column is empty if no name comes after it.

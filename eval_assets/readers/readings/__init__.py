@@ -33,7 +33,7 @@ from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.derived_columns import usable_columns
 from eval_assets.readers.readings.item_rows import reading_of_item_rows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
-from eval_assets.readers.readings.person_rows import form_of, reading_of_person_rows
+from eval_assets.readers.readings.person_rows import reading_of_person_rows
 from eval_assets.readers.readings.rating_rows import readings_of_rating_rows
 from eval_assets.readers.readings.table_reading import (
     ATTRIBUTE,
@@ -44,6 +44,8 @@ from eval_assets.readers.readings.table_reading import (
     Choices,
     Reading,
     doubt_texts,
+    form_of,
+    option_text,
     with_names_of_runs,
 )
 from eval_assets.readers.values import are_yes_or_no
@@ -102,6 +104,15 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
     if not (texts and is_key and are_systems) or choices.items:
         reason = Reason("another text for each rater", is_told=True)
         reading.not_read |= dict.fromkeys((of.name for of in texts), reason)
+        if texts and reading.forks and reading.refusal is None:
+            columns = (*(of.name for of in reading.items), rater.name)
+            rated = option_text(reading.table, "rating", *(of.column.name for of in reading.rated))
+            item = option_text(reading.table, "item", *columns)
+            option = option_text(reading.table, "rater", rater.name)
+            reading.refusal = (
+                f"{texts[0].name} has another text for each {rater.name}, as of what was rated",
+                f"If one person rated all, pass {item} {rated}; if {rater.name} rated, {option}",
+            )
     else:
         people = (of for of in reading.table.columns if of.may_be(Role.RATER) and of is not rater)
         reading.rater, reading.judges_only = next(people, None), False

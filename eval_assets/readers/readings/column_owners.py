@@ -20,6 +20,7 @@ from eval_assets.readers.names import (
     may_be,
     models_by_company,
     name_and_number,
+    names_id,
     names_judge,
     names_model,
     names_one_of_several,
@@ -66,11 +67,11 @@ class ColumnOwners:
         self.models = self._models_who_rate(candidates)
         self._give_judge(self.models)
         self._give_judge([of for of in candidates if _is_threshold(of, self.columns)])
-        judges = [of for of in candidates if self.who_is(of) is Who.JUDGE]
+        judges = [c for c in candidates if self.who_is(c) is Who.JUDGE and not names_id(c.name)]
         if all(of.may_be(Role.RUN) for of in judges):
             # The only score without a rater is a judge's beside its model, or beside runs.
             scores = [c for c in candidates if not self.is_person(c) and c.may_be(Role.RATING)]
-            runs = (of for of in self.columns if of.may_be(Role.RUN))
+            runs = (c for c in self.columns if c.may_be(Role.RUN) and (c.is_whole or c.level))
             has_runs = any(1 < of.n_distinct <= of.n_cells / 2 for of in runs)
             is_of_judge = len(scores) == 1 and (len(self.models_of_all) == 1 or has_runs)
             self._give_judge(scores if is_of_judge else beside_humans(candidates))

@@ -44,7 +44,7 @@ def usable_columns(
 ) -> tuple[list[CodedColumn], dict[str, Reason]]:
     """Return the columns that may have a role, and the reason why each other one has none."""
     usable: list[CodedColumn] = []
-    not_read = _counts_of_votes(table, choices) | _comparisons(table, choices)
+    not_read = _counts_of_votes(table, choices) | _comparisons(table, choices) | _classes(table)
     for column in table.columns:
         twin = next((of for of in usable if _is_repeated(table, column, of)), None)
         if column.name in choices.options.ignore:
@@ -140,6 +140,18 @@ def _is_repeated(table: CodedTable, column: CodedColumn, other: CodedColumn) -> 
     same_end = owner_and_field(column.name)[1] == owner_and_field(other.name)[1]
     # In fewer rows two raters may agree throughout.
     return len(table) >= 20 or same_end or is_same_verdict
+
+
+def _classes(table: CodedTable) -> dict[str, Reason]:
+    """Return the reason for columns that join words of others, as label_binary does of label."""
+    return {
+        column.name: Reason(f"computed from {of.name}", is_attribute=False)
+        for of in (c for c in table.columns if c.can_rate and c.may_be(Role.RATING))
+        for column in table.columns
+        if plain(column.name).startswith(f"{plain(of.name)}_") and column.kind is not of.kind
+        if 1 < column.n_distinct < of.n_distinct and len(table) >= FEWEST_NUMBERS
+        if n_distinct(combined([column, of])) == n_distinct(of.codes)
+    }
 
 
 def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:

@@ -44,7 +44,6 @@ from eval_assets.readers.readings.column_owners import (
     judged,
     may_be_name,
 )
-from eval_assets.readers.readings.person_rows import form_of
 from eval_assets.readers.readings.rated_columns import REPEATED, RatedColumns
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion, judges_of_parts
 from eval_assets.readers.readings.table_reading import (
@@ -55,6 +54,7 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     doubt_texts,
+    form_of,
     option_text,
     question_among,
     texts_with_parts,

@@ -20,7 +20,7 @@ from eval_assets.readers.names import (
 )
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.rater_columns import holds_raters
-from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading
+from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading, form_of
 
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
 _ENDS_IN_NUMBER = re.compile(r"\d\W*$")
@@ -84,9 +84,12 @@ def reading_of_person_rows(
     ]
     is_grid = not ids and all(map(_BRACKETED.fullmatch, headers))
     person, by_name = _person(ids, table.columns, choices, is_numbered=is_numbered)
-    names_item = any(map(_names_item, ids))
+    first = table.columns[0]  # of long names, which a text may be
+    texts = [first] if first.kind is Kind.TEXT and len(first.values) == len(table) else []
+    names_item = any(map(_names_item, [*ids, *texts]))
     kinds = [who(header) for header in headers if len(header) > 3]  # no codes of questions
-    if not by_name and (Who.HUMAN in kinds or Who.JUDGE in kinds):
+    is_called = person is None or person.may_be(Role.RATER) or person is choices.rater_column
+    if not (by_name and is_called) and (Who.HUMAN in kinds or Who.JUDGE in kinds):
         return None  # columns of raters
     if not by_name and share_of_people(headers) == 1 and (names_item or not headers[0].isdigit()):
         return None
@@ -117,11 +120,6 @@ def reading_of_person_rows(
         - 2.2 * (person is None and not is_grid)
         - 0.3 * (not by_name),
     )
-
-
-def form_of(header: str) -> str:
-    """Return a header with one sign for each number: A#_# of A101_07."""
-    return re.sub(r"\d+", "#", header)
 
 
 def _person(

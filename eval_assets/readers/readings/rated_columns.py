@@ -233,8 +233,11 @@ class RatedColumns:
             group
             for group in of_people
             if any(self.owners.who_is(of) is Who.HUMAN or is_first_name(of.name) for of in group)
+            or (len(group) > 2 and Who.JUDGE in map(self.owners.who_is, group))
         ]
-        candidates = certain or of_people or groups
+        labels = [c for c in rated if "human" in plain(c.name).split("_")]  # beside any answer
+        humans = [of for of in groups if any(c in of and c.may_be(Role.RATING) for c in labels)]
+        candidates = certain or of_people or (humans if len(humans) == 1 else groups)
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
             if column not in main:
@@ -247,9 +250,9 @@ class RatedColumns:
     def _beside_pairs(self, rated: Columns) -> list[CodedColumn]:
         """Return columns called like nobody's, with other values than Human and Judge score."""
         judges = [column for column in rated if self.owners.who_is(column) is Who.JUDGE]
-        values = {value for column in judges for value in column.values}
+        values = {value for column in judges for value in _values(column)}
         people = [column for column in rated if judges and self.owners.is_person(column)]
-        unlike = [c for c in people if 2 * len(values & {*c.values}) < len(c.values)]
+        unlike = [c for c in people if 2 * len(values & _values(c)) < len(_values(c))]
         pairs = [c for c in people if unlike and any(self.owners.is_pair(c, of) for of in judges)]
         return [
             column
@@ -311,12 +314,12 @@ class RatedColumns:
         main = self.of_one_scale
         if not any(map(self.owners.is_person, main)) and len(main) != 1:
             return []
-        names = {_judge_of(column) for column in self.judges}
+        names = {name for column in self.judges for name in _judge_of(column)}
         further: list[CodedColumn] = []
         for column in self.all:
             is_judge = self.owners.who_is(column) is Who.JUDGE and column not in main
-            if is_judge and _judge_of(column) not in names:
-                names.add(_judge_of(column))
+            if is_judge and names.isdisjoint(_judge_of(column)):
+                names |= _judge_of(column)
                 further.append(column)
                 del self.not_read[column.name]
         return further
@@ -329,7 +332,8 @@ class RatedColumns:
             if c.may_be(Role.SUMMARY) and not (self.owners.is_chosen(c) or may_be_name(c))
         ]
         rest = [column for column in people if column not in aside]
-        if not any(map(self.owners.is_person, rest)) or crossed_parts([c.name for c in people]):
+        are_people = any(map(self.owners.is_person, rest)) or self.owners.crossed(rest)
+        if not are_people or crossed_parts([c.name for c in people]):
             return people
         words = {word for of in self.judges for word in of.values}
         if any(words & {*c.values} for c in aside) and not any(words & {*c.values} for c in rest):
@@ -434,7 +438,7 @@ def _is_earlier(first: CodedColumn, last: CodedColumn) -> bool:
 
 def _holds_names(column: CodedColumn) -> bool:
     """Return whether a column holds names of raters, and not ratings as of expert_a or a judge."""
-    if column.kind is not Kind.WORD or column.order is not None:
+    if column.kind is not Kind.WORD or column.order is not None or column.holds_verdicts:
         return False
     ends = plain(column.name).rpartition("_")
     is_of_one = column.who is Who.JUDGE or names_one_of_several(column.name)
@@ -444,11 +448,20 @@ def _holds_names(column: CodedColumn) -> bool:
     return all(map(is_first_name, column.values[:30])) or (is_of_raters and share > 0.5)
 
 
-def _judge_of(column: CodedColumn) -> str:
-    """Return the name of a judge without what its column holds: score, label, verdict."""
+def _judge_of(column: CodedColumn) -> set[str]:
+    """Return the name of a judge without what its column holds: score, verdict or another word."""
     words = plain(column.name).split("_")
     of_ratings = ("score", "label", "rating", "verdict", "pass")
-    return "_".join(word for word in words if word not in of_ratings)
+    stem = "_".join(word for word in words if word not in of_ratings)
+    first, _, rest = stem.partition("_")
+    is_question = who(first) is Who.JUDGE and rest.isalpha() and who(rest) is not Who.JUDGE
+    return {stem, first} if is_question and len(rest) > 1 else {stem}
+
+
+def _values(column: CodedColumn) -> set[str]:
+    """Return the words of a column, or the numbers that stand beside words, as in 2 (mild)."""
+    has_words = any(re.search(r"[^\W\d_]", value) for value in column.values)
+    return {f"{of:g}" for of in _distinct_numbers(column) if has_words} or {*column.values}
 
 
 def _distinct_numbers(column: CodedColumn) -> set[float]:

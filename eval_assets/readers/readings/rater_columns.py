@@ -38,8 +38,10 @@ from eval_assets.readers.names import (
 from eval_assets.readers.readings.table_reading import (
     MOST_QUESTIONS,
     NUMBER_AT_END,
+    WHO_RATES,
     Choices,
     deepest_level,
+    form_of,
     responses_side_by_side,
 )
 from eval_assets.readers.words import lines_of
@@ -79,9 +81,18 @@ def rater_candidates(table: CodedTable, columns: Columns, choices: Choices) -> l
     # Who was shown to users is no rater, nor who wrote what they read, though either may rate.
     shown = [of for of in named if plain(of.name).startswith(("subject", "author"))]
     likely = [of for of in likely if of not in shown or shown == named]
-    texts = [of for of in table.columns if of.kind is Kind.TEXT and len(named) > 1]
+    texts = [of for of in table.columns if of.kind is Kind.TEXT]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
-    return [of for of in likely if of not in authors or authors == named][:6]
+    if len(named) == 1 or authors == named:
+        # Authors of texts that are rated once each, and not of notes on items.
+        texts = [
+            of for of in texts if of.n_distinct > 0.9 * len(table) and not of.may_be(Role.TEXT)
+        ]
+        items = [of for of in columns if of.may_be(Role.ITEM) and 2 * of.n_distinct < len(table)]
+        authors = [
+            of for of in named if plain(of.name).startswith("author") and texts and not items
+        ]
+    return [of for of in likely if of not in authors][:6]
 
 
 def _numbers_of_raters(table: CodedTable, ratings: Columns) -> list[CodedColumn]:
@@ -137,6 +148,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         or (table.judge and column.may_be(Role.RUN))
         or _names_several(table, column)
         or (column.can_rate and names_model(column.name))
+        or (is_number and _is_flag_of_rows(table, column))
         or (
             column.may_be(*DESCRIBES)
             and not (_names_some_judge(column) and (column.level or holds_raters(column)))
@@ -162,6 +174,12 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         or (column.n_distinct == 1 and not is_known)
     )
     return not (no_raters or _is_rated(table, column, ratings))
+
+
+def _is_flag_of_rows(table: CodedTable, column: CodedColumn) -> bool:
+    """Return whether 0 and 1 say what each row is, as of texts in the 3rd person."""
+    is_flag = {*column.numbers} == {0, 1} and not WHO_RATES.search(plain(column.name))
+    return is_flag and any(of.n_distinct == len(table) and not of.origin for of in table.columns)
 
 
 def _names_some_judge(column: CodedColumn) -> bool:
@@ -230,13 +248,15 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     peers = [of for of in ratings if of is not column and not holds_raters(of)]
     # A header shares a part with one of ratings, as expert_a_tone and expert_a_style.
     has_sibling = any(distinct_parts([column.name, of.name]) for of in peers)
+    has_sibling |= form_of(column.name) in (form_of(of.name) for of in peers)
     if is_number and not names_id(column.name) and has_sibling:
         return True
     # What one judge said on several questions: "Issue (judge)" beside "Tone (judge)".
     if _BY_JUDGE.search(column.name) and sum(_BY_JUDGE.search(c.name) is not None for c in peers):
         return True
     may_be_letters = len(ratings) > 1 and all(re.fullmatch(r"[^\W\d_]\d?", of) for of in names)
-    is_ordered = column.order is not None and not column.origin
+    is_verdict = column.may_be(Role.RATER) and column.holds_verdicts  # of the expert in the header
+    is_ordered = (column.order is not None or is_verdict) and not column.origin
     if is_ordered and not is_number and not (may_be_letters and column.may_be(Role.RATER)):
         return True
     # Raters are not called like ratings.

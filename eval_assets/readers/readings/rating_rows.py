@@ -65,6 +65,7 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     deepest_level,
+    form_of,
     question_among,
 )
 
@@ -334,7 +335,9 @@ class _RatingRows:
 
     def _likelihood(self, reading: Reading, per_item: float) -> float:
         first, rated = reading.rated[0].column, [of.column for of in reading.rated]
-        n_people = sum(of.who is Who.HUMAN or is_first_name(of.name) for of in rated)
+        people = [of.name for of in rated if of.who is Who.HUMAN or is_first_name(of.name)]
+        parts = [*distinct_parts(people).values()]  # human_tone and human_style are of one
+        n_people = 1 if self.is_named and share_of_criteria(parts) > 0 else len(people)
         n_people += sum(bool(NUMBER_OF_PERSON.match(of.name)) for of in rated)
         return float(
             4
@@ -607,6 +610,7 @@ class _RatingRows:
             key.n_copies > 0,
             -n_items if is_record else n_items,
             -n_named,
+            any(of.may_be(Role.TIME) for of in columns),
             sum(len("".join(column.values[:20])) for column in columns),
         )
 
@@ -664,7 +668,9 @@ class _RatingRows:
             of_item = reason == OF_ITEM and not column.may_be(*_ATTRIBUTES)
             if of_item or (reason == _OF_RATER and is_answered):
                 attributes.append(column)
-            elif reason == _MEASUREMENT or plain(column.name) in _CLASSES:
+            elif plain(column.name) in _CLASSES or (
+                reason == _MEASUREMENT and not column.may_be(Role.TIME)
+            ):
                 measures.append(column)
         # On words too many for a scale that are called ratings, raters may well differ.
         is_missed = any(
@@ -734,12 +740,16 @@ class _RatingRows:
         are_scores = all(of.who is Who.JUDGE and not is_rating_word(of.name) for of in peers)
         is_score = column.who is Who.JUDGE and not are_scores
         is_of_item = is_constant and (is_score or (per_item > _REPEATED and not is_only_rating))
-        is_like_peer = any({*column.values} == {*of.values} for of in peers if of.n_distinct > 2)
+        is_like_peer = any(
+            {*column.values} == {*of.values}
+            and (of.n_distinct > 2 or form_of(of.name) == form_of(column.name))
+            for of in peers
+        )
         is_flag = column.may_be(Role.FLAG) and not is_like_peer
         reasons = (
             (Reason("one value"), column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
             (Reason("a run by its name"), any(column is run for run in self.runs)),
-            (OF_ITEM, column.who is Who.HUMAN and self._holds_judges()),
+            (OF_ITEM, column.who is Who.HUMAN and self._holds_judges() and not is_only_rating),
             (OF_ITEM, is_of_item),
             (
                 _OF_RATER,

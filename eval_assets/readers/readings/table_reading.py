@@ -276,6 +276,9 @@ def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
         return replace(options, item=items, judge=(*options.judge, rating), question=question)
     if names_roles or options.question or None in (rater, rating, question) or not items:
         return options
+    named = filter(None, map(table.find, filter(None, (*items, rater, question))))
+    if 1.5 * n_distinct(combined([*named])) < len(table):
+        return options  # further columns say what was rated
     raters = (str(rater), *options.rater)
     return replace(options, item=items, rater=raters, rating=(str(rating),), question=question)
 
@@ -354,6 +357,11 @@ NUMBER_AT_END = re.compile(r"([ _.#(\[-]*\d+|[ _.#(-][A-Za-z])[\])]*$")
 
 NUMBER_OF_PERSON = re.compile(r"\d{5,}$")
 """A header that is the number of a student or a worker, as 22210036."""
+
+
+def form_of(header: str) -> str:
+    """Return a header with one sign for each number: A#_# of A101_07."""
+    return re.sub(r"\d+", "#", header)
 
 
 def question_among(parts: Columns, rows: npt.NDArray[np.bool_] | None = None) -> CodedColumn | None:

@@ -2562,7 +2562,7 @@ def test_replies_that_begin_with_a_label_are_told(tmp_path: Path) -> None:
     assert any("not read: gpt-4" in note for note in result.notes)
 
 
-def test_captions_of_systems_leave_a_doubt_about_raters(tmp_path: Path) -> None:
+def test_captions_of_systems_are_no_ratings_of_theirs(tmp_path: Path) -> None:
     names = ["SYS", "set_id", "hyp", "P", "R", "Con"]
     rows = [
         [s, n, f"a caption of picture {n} by a program, {s}", 1 + n * k % 5, 1 + (n + k) % 5, n % 2]
@@ -2570,9 +2570,9 @@ def test_captions_of_systems_leave_a_doubt_about_raters(tmp_path: Path) -> None:
         for n in range(30)
     ]
 
-    result = read(tmp_path, "r.csv", table(names, *rows))
+    message = refusal(tmp_path, "r.csv", table(names, *rows))
 
-    assert "SYS names raters" in [of.choice for of in result.doubts]
+    assert "If one person rated all, pass --item set_id,SYS --rating P,R" in message
 
 
 def test_numbered_answers_may_be_of_texts_with_their_numbers(tmp_path: Path) -> None:
@@ -2988,3 +2988,219 @@ def test_headers_of_numbered_codes_are_no_certain_raters(tmp_path: Path) -> None
     assert "if each row is a rater, --rater CASE" in refusal(
         tmp_path, "s.csv", table(header, *rows)
     )
+
+
+MARKS = ["0 (calm)", "1 (mild)", "2 (rude)", "3 (hostile)", "4 (hateful)"]
+VOTES = ("keep", "drop", "merge")
+ROWS_OF_COLUMNS: dict[str, tuple[list[str], Sequence[Sequence[object]], list[str]]] = {
+    "numbers of subjects beside human_ columns": (
+        ["anon_subject_id", "filename", "human_clarity", "human_style"],
+        [[k, i, PEOPLE[i, r], 6 - PEOPLE[i, r]] for i in ITEMS for k, r in enumerate(RATERS)],
+        ["anon_subject_id"],
+    ),
+    "a flag in the 3rd person and adjudicated values": (
+        ["url", "3rd person", "Adjudicated TONE", "Adjudicated PLOT"]
+        + [f"A{k} {of}" for k in (1, 2, 3) for of in ("tone", "plot")],
+        [
+            [i, n % 2, *("" if n % 5 else 1 + n % 4 for _ in range(2))]
+            + [v for r in RATERS for v in (PEOPLE[i, r], 6 - PEOPLE[i, r])]
+            for n, i in FEW
+        ],
+        [f"A{k} {of}" for k in (1, 2, 3) for of in ("tone", "plot")],
+    ),
+    "coders who differ in each row, beside numbered classes": (
+        ["project", "class1", "class2", "coder1", "coder2"],
+        [
+            [i, "wind", ("sun", "")[n % 3 > 0], VOTES[n % 3], VOTES[(n + 1 + n // 7 % 2) % 3]]
+            for n, i in FEW
+        ],
+        ["coder1", "coder2"],
+    ),
+    "numbered coders without a separator, beside names of authors": (
+        ["paper", "short", "title", "coder1Text", "coder2Text"],
+        [
+            [f"{5000 + n // 4}", f"Author{n // 4}", f"attribute {n % 4}", n % 5 % 2, n % 7 % 2]
+            for n in range(48)
+        ],
+        ["coder1Text", "coder2Text"],
+    ),
+    "verdicts of an expert": (
+        ["index", "model_answer", "expert"],
+        [[n, f"the answer {n}", ("correct", "wrong", "no claim")[n % 3]] for n in range(60)],
+        ["expert"],
+    ),
+    "names of entries beside a decision": (
+        [*(f"entry_{k}_{of}" for k in (1, 2) for of in ("name", "source")), "human_decision"],
+        [
+            [
+                f"tool{chr(97 + n)}",
+                ("hub", "lab")[n % 2],
+                f"kit{chr(97 + n)}",
+                ("hub", "lab")[n % 3 > 0],
+                ("same", "other")[n % 4 > 1],
+            ]
+            for n in range(24)
+        ],
+        ["human_decision"],
+    ),
+    "a label and an answer of one value": (
+        ["question", "answer", "human_label"],
+        [[f"the same question {n}?", "yes", "factual error"] for n in range(20)],
+        ["human_label"],
+    ),
+    "words behind numbers, and another label": (
+        ["text", "label", "gpt_mood", "Zoltar_HS", "Quin_HS", "GPT_HS"],
+        [
+            [
+                TEXTS[i],
+                n % 2,
+                ("good", "bad")[n % 3 % 2],
+                MARKS[n % 5],
+                MARKS[(n + n // 5) % 5],
+                n % 5,
+            ]
+            for n, i in FEW
+        ],
+        ["Zoltar_HS", "Quin_HS"],
+    ),
+    "classes of a label": (
+        ["id", "gold_label", "gpt_label", "gold_label_binary"],
+        [[i, VOTES[n % 3], VOTES[n % 4 % 3], int(n % 3 > 0)] for n, i in FEW],
+        ["gold_label"],
+    ),
+    "an author of texts": (
+        ["commit", "author", "message", "intensity"],
+        [
+            [f"c{n}{n:x}f", f"Dev {n % 9}", f"{TEXTS[i]} of the commit", PEOPLE[i, "ben"]]
+            for n, i in FEW
+        ],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ROWS_OF_COLUMNS)
+def test_columns_beside_those_called_alike_are_the_ratings(tmp_path: Path, form: str) -> None:
+    names, rows, raters = ROWS_OF_COLUMNS[form]
+
+    result = read(tmp_path, "r.csv", table(names, *rows))
+
+    assert result.columns["rater"] == tuple(raters)
+
+
+def test_numbered_classes_are_answers_of_users(tmp_path: Path) -> None:
+    names = ["user_id", "post_id", *(f"category_{k}" for k in range(1, 5))]
+    rows = [
+        [k, i, *(int(PEOPLE[i, r] > k) for k in range(1, 5))]
+        for i in ITEMS
+        for k, r in enumerate(RATERS)
+    ]
+
+    result = read(tmp_path, "r.csv", table(names, *rows))
+
+    assert [of.id for of in result.questions] == names[2:]
+
+
+def test_judges_who_agree_in_labels_are_compared_with_people(tmp_path: Path) -> None:
+    for name in ("human", "llm_m1", "llm_m2"):
+        more = {} if name == "human" else {"why": "a reason", "sure": 0.5}
+        records = [{"id": i, "label": VOTES[n % 3], **more} for n, i in FEW]
+        (tmp_path / f"{name}_annotations.jsonl").write_text(lines(records))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert (len(result.ratings), len(result.scores)) == (24, 48)
+    assert result.columns["item"] == ("id",)
+
+
+def test_scores_of_a_judge_on_dimensions_of_responses(tmp_path: Path) -> None:
+    records = [
+        {
+            "question_id": f"m{n}",
+            "model_name": model,
+            "predicted_key": "ABCD"[n % 4],
+            "dimension": dimension,
+            "score": JUDGE[i],
+            "judge_model": "gpt-4o-mini",
+        }
+        for n, i in FEW
+        for model in ("gpt-3.5-turbo", "claude-sonnet")
+        for dimension in ("factuality", "safety")
+    ]
+
+    result = read(tmp_path, "eval_scores.jsonl", lines(records))
+
+    assert {*result.scores["judge"]} == {"gpt-4o-mini"}
+    assert result.columns["question"] == ("dimension",)
+
+
+def test_criteria_of_people_and_of_nested_judges_are_the_same(tmp_path: Path) -> None:
+    models = ("GPT-5", "Grok 4")
+    marks = [*zip(("genre", "craft", "wit"), RATERS, strict=True)]
+    people = [
+        {
+            "prompt_id": i,
+            "model": m,
+            **{c: PEOPLE[i, r] for c, r in marks},
+        }
+        for i in ITEMS
+        for m in models
+    ]
+    judges = [
+        {
+            "prompt_id": i,
+            "judge_model": j,
+            "result": {"scores": {m: {c: PEOPLE[i, r] for c, r in marks} for m in models}},
+        }
+        for i in ITEMS
+        for j in models
+    ]
+    (tmp_path / "human_ratings.json").write_text(json.dumps(people))
+    (tmp_path / "judgements.json").write_text(json.dumps(judges))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert (len(result.ratings), len(result.scores)) == (3 * 48, 3 * 96)
+
+
+def test_sheets_of_annotators_without_items_are_theirs(tmp_path: Path) -> None:
+    header: list[Cell] = [f"{of}_{k}" for k in ("base", "tuned") for of in ("tone", "style")]
+    sheets: dict[str, list[list[Cell]]] = {f"annotator{k}": [header] for k in (1, 2, 3)}
+    for rows, r in zip(sheets.values(), RATERS, strict=True):
+        rows += [[float(PEOPLE[i, r] + m) for m in (0, 1, 2, 0)] for i in ITEMS]
+    (tmp_path / "r.xlsx").write_bytes(workbook(sheets))
+
+    result = read_ratings([tmp_path / "r.xlsx"], ReadOptions())
+
+    assert {*result.ratings["rater"]} == {*sheets}
+    assert result.ratings["item"].nunique() == len(ITEMS)
+
+
+def test_sheets_of_annotators_who_rated_other_parts_are_theirs(tmp_path: Path) -> None:
+    sheets: dict[str, list[list[Cell]]] = {
+        f"Annotator {name}": [["", *(f"Use {k}: Fit" for k in parts)]]
+        for name, parts in (("P", (1, 2)), ("Q", (2, 3)), ("R", (1, 3)))
+    }
+    for rows, r in zip(sheets.values(), RATERS, strict=True):
+        rows += [[f"case {i}", float(PEOPLE[i, r]), float(PEOPLE[i, r])] for i in ITEMS]
+    (tmp_path / "r.xlsx").write_bytes(workbook(sheets))
+
+    result = read_ratings([tmp_path / "r.xlsx"], ReadOptions())
+
+    assert {*result.ratings["rater"]} == {*sheets}
+
+
+def test_pivot_and_a_table_beside_ratings_are_not_read(tmp_path: Path) -> None:
+    pivot: list[list[Cell]] = [
+        ["Row Labels", "no", "yes", "Grand Total"],
+        ["a", 3, 21, 24],
+        ["b", 5, 19, 24],
+    ]
+    rows: list[list[Cell]] = [["id", "username", "accuracy", "", "kind", "accuracy"]]
+    rows += [[i, r, ("no", "yes")[PEOPLE[i, r] > 1], "", "", ""] for i in ITEMS for r in RATERS]
+    rows[1][4:] = "node", 0.9
+    (tmp_path / "r.xlsx").write_bytes(workbook({"Sheet3": pivot, "Sheet1": rows}))
+
+    result = read_ratings([tmp_path / "r.xlsx"], ReadOptions())
+
+    assert (len(result.ratings), {*result.ratings["rater"]}) == (72, {*RATERS})
