@@ -341,6 +341,11 @@ class CodedTable:
         """File, as messages name it; the first of several."""
         return self.files.values[0]
 
+    @property
+    def place(self) -> str:
+        """The file, as messages name it, and the sheet if it has several."""
+        return f"{self.file}:{self.sheet}" if self.sheet else self.file
+
     @cached_property
     def judge(self) -> str | None:
         """Judge after whom the sheet or the file is called; None if neither is called like one."""

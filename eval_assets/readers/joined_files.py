@@ -7,7 +7,16 @@ from pathlib import Path
 from eval_assets.errors import InputError, raise_all
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined, n_distinct
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, Who, is_rating_word, may_be, who
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    distinct_parts,
+    is_rating_word,
+    may_be,
+    share_of_people,
+    shared_part,
+    who,
+)
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings import readings_of
@@ -44,6 +53,7 @@ def joined_readings(
         main = _with_items_of(main, reading, options)
     of_main = [_with_items_of(reading, main, options) for reading in further]
     joined = [of for of in of_main if _rates_items_of(main, of, options)]
+    [main, *joined] = _with_people_of_headers([main, *joined])
     return [main, *joined, *_unnamed_readings(main, [*further, *refusals], joined, options)]
 
 
@@ -89,12 +99,35 @@ def _rates_items_of(main: Reading, reading: Reading, options: ReadOptions) -> bo
     """Return whether a reading holds ratings of the main one's items, and not attributes."""
     of_raters = (Who.HUMAN, Who.PERSON, Who.JUDGE)
     is_rated = any(of.is_judge or of.column.who in of_raters for of in reading.rated)
+    is_rated |= bool(_people_of_headers([main, reading]))
     is_attributes = reading.rater is None and not is_rated and not options.rating
     if is_attributes and not names_rater(options, reading.table.file):
         return False
     items = _item_values(main)
     shares = bool(_item_values(reading) & items) or not items
     return shares or reading.likelihood >= main.likelihood - 3
+
+
+def _people_of_headers(readings: Sequence[Reading]) -> dict[str, str]:
+    """Return the person in each header, if each file names one, as kim_score and lou_score do."""
+    headers = [of.column.name for reading in readings for of in reading.rated]
+    people = distinct_parts(headers)
+    are_single = len(readings) == len(headers) == len({*headers})
+    is_open = are_single and len(headers) > 1 and not any(of.rater for of in readings)
+    return people if is_open and share_of_people({*people.values()}) == 1 else {}
+
+
+def _with_people_of_headers(readings: Sequence[Reading]) -> list[Reading]:
+    """Return readings as those of one question if only names of people tell their headers apart."""
+    if not (people := _people_of_headers(readings)):
+        return [*readings]
+    result = []
+    for reading in readings:
+        [rated] = reading.rated
+        name = rated.column.name
+        of_person = replace(rated, rater=people[name], question=shared_part(name, people))
+        result.append(replace(reading, rated=[of_person]))
+    return result
 
 
 def _unnamed_readings(

@@ -213,6 +213,9 @@ def groups_of_responses(responses: pd.DataFrame) -> pd.Series:
     return pd.Series(groups, dtype=object)
 
 
+NO_RATINGS = Reason("no ratings in this table")
+
+
 def reasons_not_read(
     readings: Sequence[Reading],
     tables: Sequence[CodedTable],
@@ -246,6 +249,5 @@ def reasons_not_read(
                 if column.name not in known and not column.origin
             }
         else:
-            place = f"{table.file}:{table.sheet}" if table.sheet else table.file
-            reasons[place] = Reason("no ratings in this table")
+            reasons[table.place] = NO_RATINGS
     return reasons

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.errors import InputProblem, SheetLine
-from eval_assets.readers.columns import CodedColumn, CodedTable, combined
+from eval_assets.readers.columns import CodedColumn, CodedTable, Origin, combined
 from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, models_by_company, who
 from eval_assets.readers.problems import RowProblems, listed_briefly, quoted
 from eval_assets.readers.rating_tables import ReadOptions
@@ -128,7 +128,9 @@ def _rows_of(
             return coded(np.zeros(n_rows, dtype=np.int8), [default or ""])
         return coded(of.codes[rows], of.values)
 
-    rater = reading.rater if rated.rater is None else None
+    rater, run = reading.rater if rated.rater is None else None, reading.run
+    if judge is not None and rater is not None and rater.origin is Origin.POSITION:
+        rater, run = None, rater  # a list in a judge's file
     raters = cells(rater, rated.rater or judge or UNNAMED)
     flags = [
         _is_judge(str(name), reading, rated, options) or judge is not None
@@ -151,7 +153,7 @@ def _rows_of(
             "item": coded(items[rows], item_names),
             "question": cells(reading.question, rated.question),
             "rater": raters,
-            "run": cells(reading.run, rated.run),
+            "run": cells(run, rated.run),
             "cell": cells(column, None),
             "at": cells(reading.time, None),
             "round": rounds,

@@ -39,7 +39,7 @@ from eval_assets.readers.names import (
 from eval_assets.readers.option_checks import check_effects, check_names
 from eval_assets.readers.problems import listed_briefly, nearest, quoted
 from eval_assets.readers.question_scales import ONE_QUESTION, with_values
-from eval_assets.readers.rated_items import rated_items, reasons_not_read
+from eval_assets.readers.rated_items import NO_RATINGS, rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
     CollectedRatings,
     collected_ratings,
@@ -275,9 +275,12 @@ def _read(
     )
     unrated = f"{ratings.unrated.total():,} of {counted(ratings.n_cells, 'cell')} not rated"
     words = listed_briefly([*map(quoted, ratings.unrated)])
+    not_read = reasons_not_read(readings, tables, items, export=export)
+    lost = [of for of in refusals if not_read.get(of.table.place) == NO_RATINGS and of.refusal]
     notes = [
         *[f"{unrated}: {words}"] * bool(words),
         *_notes_on_unread(readings),
+        *(f"not read: {of.table.place}, as {of.refusal[0]}" for of in lost if of.refusal),
         *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
         *ratings.notes,
@@ -291,7 +294,7 @@ def _read(
         columns=_columns(readings, options, items.group),
         groups_by=items.group,
         files=source.files,
-        not_read=reasons_not_read(readings, tables, items, export=export),
+        not_read=not_read,
         notes=tuple(dict.fromkeys(notes)),
         doubts=tuple(doubt for of in readings for doubt in of.doubts),
         export=source.export,

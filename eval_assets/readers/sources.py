@@ -21,7 +21,15 @@ from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.json_documents import tables_of_document, tables_of_records
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
-from eval_assets.readers.names import Role, Who, may_be, name_and_number, names_id, who
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    is_first_name,
+    may_be,
+    name_and_number,
+    names_id,
+    who,
+)
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS, form_of
@@ -208,12 +216,22 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
             groups.append([table])
         else:
             group.append(table)
+    groups = [part for group in groups for part in _without_references(group)]
     joined = [_joined(group) if len(group) > 1 else group[0] for group in groups]
     return [
         _with_rounds_apart(table)
         for table in joined
         if (len(table) > 1 or not table.document) and not any(map(table.find, _OF_PIVOTS))
     ]
+
+
+def _without_references(tables: list[CodedTable]) -> list[list[CodedTable]]:
+    """Return the tables, and apart from those of two people or more what is called gold."""
+    stems = ((of, Path(of.file).stem) for of in tables)
+    gold = [of for of, stem in stems if may_be(stem, Role.SUMMARY) and not is_first_name(stem)]
+    rest = [of for of in tables if of not in gold]
+    of_people = {of.file for of in rest if of.judge is None}
+    return [rest, gold] if gold and len(of_people) > 1 else [tables]
 
 
 def _with_rounds_apart(table: CodedTable) -> CodedTable:
@@ -253,6 +271,8 @@ def _is_same_form(table: CodedTable, other: CodedTable) -> bool:
     is_same_place = table.sheet == other.sheet or not table.document
     # A table of parts repeats what stands above them.
     depths = {max((c.level for c in of.columns), default=0) for of in (table, other)}
+    if max(depths) and (table.judge is None) != (other.judge is None):  # lists of each
+        return False
     return is_alike and len(depths) == 1 and (is_same_place or table.file != other.file)
 
 
@@ -277,6 +297,10 @@ def _joined(tables: Sequence[CodedTable]) -> CodedTable:
         columns.insert(0, CodedColumn.of("item", rows))
     part = CodedColumn.of(origin.value, np.repeat(np.array(parts, dtype=object), sizes).tolist())
     columns.append(replace(part, origin=origin))
+    folders = [Path(table.file).parent.name for table in tables]
+    if {*map(who, folders)} == {Who.HUMAN, Who.JUDGE}:  # humans/ beside judges/
+        of_rows = np.repeat(np.array(folders, dtype=object), [*map(len, tables)])
+        columns.append(replace(CodedColumn.of("folder", of_rows.tolist()), origin=Origin.KEY))
     files = FileColumn.of(np.repeat([table.file for table in tables], sizes).tolist())
     return CodedTable(
         columns,
@@ -303,5 +327,9 @@ def _differing(files: Sequence[str]) -> list[str]:
             is_shared = re.search(r"[_\-. ]$", start) and who(start) is not Who.JUDGE
             if is_shared and not any(map(str.isdigit, rest)):
                 names = rest
+            return names
+    for k in range(2, max(map(len, parts)) + 1):  # batches in a folder for each rater
+        names = [part[-k] if len(part) >= k else "" for part in parts]
+        if len(set(names)) > 1 and all(who(name) in (Who.HUMAN, Who.JUDGE) for name in names):
             return names
     return list(files)

@@ -1067,6 +1067,69 @@ def test_files_of_runs_or_of_several_judges_are_no_people(
     assert len(result.scores) == 2 * len(ITEMS)
 
 
+def scored(name: str, *, shift: int = 0, first: int = 0) -> str:
+    """Return ratings of each item in a column of a name."""
+    rows: Rows = [["id", name]]
+    rows += [[n, 1 + (n + shift * (n % 3)) % 5] for n in range(first, first + 12)]
+    return csv_of(rows)
+
+
+FOLDERS: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
+    "a folder for people and one for judges": (
+        {f"humans/{of}.csv": scored("score") for of in ("kim", "lou")}
+        | {f"judges/{of}.csv": scored("score", shift=1) for of in ("strict", "mild")},
+        {"kim", "lou"},
+        {"strict", "mild"},
+    ),
+    "a folder of batches for each rater": (
+        {
+            f"annotator_{k}/b{first}.csv": scored("score", shift=k, first=first)
+            for k in (1, 2)
+            for first in (0, 12)
+        },
+        {"annotator_1", "annotator_2"},
+        set(),
+    ),
+    "a name before score in each file": (
+        {f"{of}.csv": scored(f"{of}_score") for of in ("kim", "lou")},
+        {"kim", "lou"},
+        set(),
+    ),
+    "gold beside people": (
+        {f"{of}.csv": scored("score") for of in ("kim", "max", "gold")},
+        {"kim", "max"},
+        set(),
+    ),
+    "lists of people and of a judge": (
+        {
+            f"{of}.jsonl": "".join(
+                json.dumps({"id": n, "scores": [1 + n * (k + 2) % 5 for k in range(size)]}) + "\n"
+                for n in range(12)
+            )
+            for of, size in (("people", 3), ("gpt-4o", 2))
+        },
+        {"rater 1", "rater 2", "rater 3"},
+        {"gpt-4o"},
+    ),
+}
+"""Files of a folder, with the people and the judges in them."""
+
+
+@pytest.mark.parametrize("name", list(FOLDERS))
+def test_files_of_a_folder_are_of_whom_their_places_say(tmp_path: Path, name: str) -> None:
+    contents, people, judges = FOLDERS[name]
+    for path, content in contents.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(content)
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert {*result.ratings["rater"]} == people
+    assert {*result.scores["judge"]} == judges
+    assert len(result.questions) == 1
+    assert ("not read: gold.csv" in " ".join(result.notes)) == ("gold.csv" in contents)
+
+
 def test_ids_that_a_data_frame_wrote_as_decimals_are_those_of_another_file(tmp_path: Path) -> None:
     header, *rows = wide()
     people: Rows = [header, *[[f"{n}.0", *row[1:]] for n, row in enumerate(rows)]]
