@@ -17,6 +17,7 @@ from eval_assets.readers.readings.table_reading import option_text, responses_si
 from eval_assets.readers.values import (
     RatingCells,
     are_verdicts,
+    canonical_number,
     likely_scale,
     missing_code,
     parsed_ratings,
@@ -163,6 +164,10 @@ def _guessed_scale(
     if scale is not None and scale.words is not None:
         scale = Scale.from_words(*(spelled.get(word, word) for word in scale.words))
     if scale is None:
+        distinct = rated_cells.distinct()[0]  # 1 beside 2a and 2b is a class, too
+        codes = np.flatnonzero(~np.isnan(distinct.values)).tolist()
+        numbers = [distinct.texts[k] or "" for k in codes]
+        spelled |= {canonical_number(of.casefold()) or "": of for of in numbers}
         level, words = "nominal", [spelled[word] for word in sorted(spelled)]
         scale = Scale.from_words(*words, *(["(other)"] if len(words) == 1 else []))
         ratings.notes.append(

@@ -75,7 +75,9 @@ def _comparisons(table: CodedTable, choices: Choices) -> dict[str, Reason]:
     for column in table.columns:
         is_of_rater = column.who in (Who.HUMAN, Who.JUDGE) and "=" not in column.name
         may_compare = column.n_distinct == 2 and _COMPARES.search(column.name.casefold())
-        if not may_compare or choices.takes(column) or is_of_rater:
+        # Of a few words of a longer scale it may be chance.
+        is_open = len(column.order or ()) > 2 and column.n_cells < FEWEST_NUMBERS
+        if not may_compare or choices.takes(column) or is_of_rater or is_open:
             continue
         rated = [of for of in table.columns if of is not column and of.can_rate]
         for of, peer in combinations(rated, 2):

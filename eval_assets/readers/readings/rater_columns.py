@@ -54,6 +54,7 @@ _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$
 _OF_HUMAN = re.compile(r"^(is_?)?(human|person)$")
 _RATERS_MODEL = re.compile(r"(rater|evaluator|annotator|grader|labell?er|reviewer)_model$")
 _BY_JUDGE = re.compile(r"[(\[](judge|llm|ai|model)[)\]]$", re.IGNORECASE)
+_RATED = ("subject", "author", "receiver", "recipient", "reviewee", "ratee")
 _KIND = re.compile(r"(^|_)(type|kind|role)$")
 """Columns and words for the kind of a rater."""
 
@@ -79,7 +80,7 @@ def rater_candidates(table: CodedTable, columns: Columns, choices: Choices) -> l
     likely = [of for of in likely if not any(_tells_of(of, rater) for rater in likely)]
     named = [of for of in likely if of.may_be(Role.RATER)]
     # Who was shown to users is no rater, nor who wrote what they read, though either may rate.
-    shown = [of for of in named if plain(of.name).startswith(("subject", "author"))]
+    shown = [of for of in named if plain(of.name).startswith(_RATED)]
     likely = [of for of in likely if of not in shown or shown == named]
     texts = [of for of in table.columns if of.kind is Kind.TEXT]
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]

@@ -34,6 +34,7 @@ from eval_assets.readers.names import (
     names_judge,
     names_model,
     names_runs,
+    orders_of_pairs,
     owner_and_field,
     share_of_criteria,
     share_of_people,
@@ -203,7 +204,9 @@ class _RatingRows:
         is_flat = column.kind is Kind.NUMBER and not self.level
         may_be_run = column.may_be(Role.RUN) or (is_flat and not column.origin)
         may_be_run |= names_runs(column.values)
-        if not (are_numbered and may_be_run) or len(column.values) > _MOST_RUNS:
+        may_be_run &= are_numbered
+        may_be_run |= bool(orders_of_pairs(column.values[:_MOST_RUNS]))  # llm_AB and llm_BA
+        if not may_be_run or len(column.values) > _MOST_RUNS:
             return False
         names = [who(name) is Who.JUDGE for name in self.rater.values]
         is_judge = np.append(names, False)[self.rater.codes]
@@ -365,6 +368,11 @@ class _RatingRows:
         if per_item < _REPEATED and len(reading.items) > 1 and ids:  # as message_id
             names = listed_briefly([of.name for of in reading.items])
             reading.forks.append((f"{names} name what was rated", {"item": (ids[0].name,)}))
+        peers = (of for of in self.columns if of is not self.rater and of.may_be(Role.RATER))
+        for column in peers if per_item < 1.05 and self.is_named else ():
+            is_name = column.kind is Kind.WORD and not column.may_be(Role.RATING)
+            if is_name and share_constant(column, self.rater.codes) == 0:
+                reading.forks.append((f"{self.rater.name} names raters", {"rater": (column.name,)}))
         columns = tuple(column.name for column in (*reading.items, self.rater))
         list_name = self.rater.name.removesuffix(".#")
         is_called = who(list_name) is Who.HUMAN or may_be(list_name, Role.RATER)

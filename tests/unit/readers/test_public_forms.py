@@ -3204,3 +3204,62 @@ def test_pivot_and_a_table_beside_ratings_are_not_read(tmp_path: Path) -> None:
     result = read_ratings([tmp_path / "r.xlsx"], ReadOptions())
 
     assert (len(result.ratings), {*result.ratings["rater"]}) == (72, {*RATERS})
+
+
+def test_who_received_a_review_is_no_rater(tmp_path: Path) -> None:
+    rows = [
+        [f"S{n}", f"s{n}@x.example", f"S{k}", f"s{k}@x.example", criterion, PEOPLE[i, r]]
+        for n, i in enumerate(ITEMS[:18])
+        for k, r in zip(((n + 1) % 18, (n + 5) % 18, (n + 7) % 18), RATERS, strict=True)
+        for criterion in ("Structure", "Sources")
+    ]
+    header = ["Receiver name", "Receiver email", "Reviewer name", "Reviewer email", "Criterion"]
+
+    columns = roles(read(tmp_path, "peers.csv", table([*header, "Rating"], *rows)))
+
+    assert columns["item"][0].startswith("Receiver")
+    assert columns["rater"][0].startswith("Reviewer")
+
+
+@pytest.mark.parametrize(
+    "words", [["", "1", "2a", "2b", "3a", "3b"], ["", "1", "2a", "b", "no", "yes"]]
+)
+def test_number_among_classes_is_a_class(tmp_path: Path, words: list[str]) -> None:
+    rows = [[i, *(words[PEOPLE[i, r]] for r in RATERS)] for i in ITEMS]
+
+    tables = read(tmp_path, "peers.csv", table(["scan", *RATERS], *rows))
+
+    assert tables.questions[0].scale.words == tuple(words[1:])
+
+
+def test_second_column_of_names_may_be_who_rated(tmp_path: Path) -> None:
+    readers = ("Dr. Alder", "Dr. Boyce", "Dr. Cruz", "Dr. Dunn", "Dr. Ebert")
+    rows = [[i, readers[n % 3], readers[n * n % 5], PEOPLE[i, "anna"]] for n, i in FEW]
+    header = ["scan", "Original Radiologist", "Reviewing Radiologist", "Score"]
+
+    tables = read(tmp_path, "peers.csv", table(header, *rows))
+
+    names = {column for doubt in tables.doubts for column in doubt.columns}
+    assert names & {"Original Radiologist", "Reviewing Radiologist"} - {*tables.columns["rater"]}
+
+
+def test_orders_in_which_a_judge_saw_a_pair_are_its_runs(tmp_path: Path) -> None:
+    rows = [[i, r, "human", "AB"[PEOPLE[i, r] % 2]] for i in ITEMS for r in RATERS[:2]]
+    rows += [[i, "gpt-4o", f"llm_{of}", "AB"[JUDGE[i] % 2]] for i in ITEMS for of in ("AB", "BA")]
+    header = ["comparison_id", "annotator", "source", "preference"]
+
+    tables = read(tmp_path, "pairs.csv", table(header, *rows))
+
+    assert (len(tables.items), tables.columns["run"]) == (24, ("source",))
+
+
+def test_answers_of_few_people_compare_no_others(tmp_path: Path) -> None:
+    pairs = [(f"A{3 + n % 2}", f"A{3 + n % 3 % 2}") for n in range(10)]
+    answers = [[tone, style, "A2" if tone == style else "A3"] for tone, style in pairs]
+    rows = [[n + 1, *answers[n], *answers[n + 1]] for n in range(9)]
+    header = ["id", *(f"resp{k}[{of}]" for k in (1, 2) for of in ("tone", "style", "correct"))]
+    (tmp_path / "survey.csv").write_text(table(header, *rows))
+
+    tables = read_ratings([tmp_path / "survey.csv"], ReadOptions(rater=("id",)))
+
+    assert len(tables.ratings) == 54
