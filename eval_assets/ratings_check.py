@@ -335,7 +335,9 @@ class _Context:
         files = [*map(str, self.paths)]
         options = [*_repeated(self.options), *split(option)]
         if step.action is Action.CLASSIFY_SCORES:
-            rule = usual_pass(next(iter(tables.judge_scales.values())))
+            from eval_assets.readers.values import usual_pass
+
+            rule = usual_pass(tables.judge_scales[step.judge])
             return join(["eval-assets", "check", *files, *options, "--judge-pass", rule])
         evaluation = self.rules.evaluation
         if evaluation is not None:
@@ -476,22 +478,6 @@ def _by_question(frame: pd.DataFrame, owner: str, tables: RatingTables) -> list[
         ratings = unit[rows], rater[rows], value[rows]
         result.append(LongRatings(*ratings, tuple(names[owner]), group))
     return result
-
-
-def usual_pass(scale: Scale) -> str:
-    """Return the rule that passes the upper half of a judge's scale, or its last word.
-
-    Examples:
-        >>> from eval_assets.scale import Scale
-        >>> usual_pass(Scale(low=22, high=94)), usual_pass(Scale.from_words("fail", "pass"))
-        ('>=50', 'pass')
-    """
-    from eval_assets.readers.values import wider_scale
-
-    if scale.words is not None:
-        return scale.words[-1]
-    ends = wider_scale(scale) or scale
-    return f">={(ends.low + ends.high) / 2:g}"
 
 
 def with_classes_of_judges(

@@ -201,8 +201,7 @@ def widest_disagreements(
     for question, (ratings, agreement) in questions.items():
         spread = np.nan_to_num(1.0 - agreement)  # of units with one rating it is undefined
         if question.has_order:
-            scale = question.scale
-            value = (ratings.value - scale.low) / (scale.high - scale.low)
+            value = question.scale.to_unit(ratings.value)
             mean, square = (replace(ratings, value=of).means() for of in (value, value**2))
             spread = np.where(spread > 0, np.sqrt(np.maximum(square - mean**2, 0.0)), 0.0)
         units = np.argsort(-spread, kind="stable")[:most]

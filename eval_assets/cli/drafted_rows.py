@@ -12,7 +12,7 @@ from eval_assets.readers.importers.export_content import UNKNOWN_MODEL
 from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.rating_tables import RatingTables
 from eval_assets.readers.references import MODEL_NAME, PROMPT_TEXT, RESPONSE_TEXT
-from eval_assets.readers.values import wider_scale
+from eval_assets.readers.values import stretched_ends
 from eval_assets.scale import Scale
 
 Rows = list[tuple[str, ...]]
@@ -123,19 +123,7 @@ def rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str]
 def _score_text(value: float, scale: Scale, of_people: Scale) -> str:
     if (ends := stretched_ends(scale, of_people)) is None:
         return scale.rating_text(value)
-    share = (value - ends.low) / (ends.high - ends.low)
-    return f"{of_people.low + share * (of_people.high - of_people.low):.6g}"
-
-
-def stretched_ends(scale: Scale, of_people: Scale) -> Scale | None:
-    """Return the scale of a judge whose ends become those of people's, as a run has one scale.
-
-    None if words have no order, or scores are shares of two classes already.
-    """
-    is_share = of_people.has_two_values and of_people.low <= scale.low
-    if not (scale.has_order and of_people.has_order) or (is_share and scale.high <= of_people.high):
-        return None
-    return wider_scale(scale) or scale
+    return f"{of_people.low + ends.to_unit(value) * (of_people.high - of_people.low):.6g}"
 
 
 def texts_in(paths: Sequence[Path]) -> Rows:

@@ -17,14 +17,13 @@ from eval_assets.cli.drafted_rows import (
     rated_rows,
     response_ids,
     response_rows,
-    stretched_ends,
     texts_in,
 )
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.judges.recorded_replies import score_of_reply
 from eval_assets.labelling.sheets import neutralised
-from eval_assets.ratings_check import usual_pass, with_classes_of_judges
+from eval_assets.ratings_check import with_classes_of_judges
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
@@ -39,7 +38,7 @@ from eval_assets.readers.references import (
     RESPONSE_ID,
     has_references,
 )
-from eval_assets.readers.values import in_utc, order_of
+from eval_assets.readers.values import in_utc, order_of, stretched_ends, usual_pass
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.wording import counted
 
@@ -180,6 +179,8 @@ def draft_of_files(
         return _draft(layout, paths[0], options, judge_passes=judge_passes, copies_to=folder)
     tables = _ratings(paths, options, judge_passes)
     if tables.export is not None:
+        if judge_passes is not None:
+            raise ValueError(f"scores of {tables.export.tool} keep their scale: no --judge-pass")
         draft = draft_of_export(tables.export, folder)
         return replace(draft, notes=(*tables.notes, *draft.notes))
     ids = response_ids(tables)

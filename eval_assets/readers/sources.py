@@ -24,7 +24,6 @@ from eval_assets.readers.lists_in_cells import with_lists_unfolded
 from eval_assets.readers.names import (
     Role,
     Who,
-    is_first_name,
     may_be,
     name_and_number,
     names_id,
@@ -216,22 +215,12 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
             groups.append([table])
         else:
             group.append(table)
-    groups = [part for group in groups for part in _without_references(group)]
     joined = [_joined(group) if len(group) > 1 else group[0] for group in groups]
     return [
         _with_rounds_apart(table)
         for table in joined
         if (len(table) > 1 or not table.document) and not any(map(table.find, _OF_PIVOTS))
     ]
-
-
-def _without_references(tables: list[CodedTable]) -> list[list[CodedTable]]:
-    """Return the tables, and apart from those of two people or more what is called gold."""
-    stems = ((of, Path(of.file).stem) for of in tables)
-    gold = [of for of, stem in stems if may_be(stem, Role.SUMMARY) and not is_first_name(stem)]
-    rest = [of for of in tables if of not in gold]
-    of_people = {of.file for of in rest if of.judge is None}
-    return [rest, gold] if gold and len(of_people) > 1 else [tables]
 
 
 def _with_rounds_apart(table: CodedTable) -> CodedTable:

@@ -11,8 +11,8 @@ from shlex import quote
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.readers.columns import CodedColumn, CodedTable
-from eval_assets.readers.names import Role, may_be
+from eval_assets.readers.columns import CodedColumn, CodedTable, Origin
+from eval_assets.readers.names import Role
 from eval_assets.readers.problems import listed_briefly
 
 _STATISTIC = re.compile(
@@ -79,7 +79,8 @@ def without_references(table: CodedTable, names: Sequence[str]) -> CodedTable:
     They sum up what the other raters said, or are what these should have said.
     """
     for column in table.columns:
-        if not may_be(column.name, Role.RATER) or len(column.values) > _MOST_RATERS:
+        is_of_raters = column.origin in (Origin.FILE, Origin.SHEET) or column.may_be(Role.RATER)
+        if not is_of_raters or len(column.values) > _MOST_RATERS:
             continue
         aside = [of for of in column.values if _REFERENCE.fullmatch(of) and of not in names]
         if 0 < len(aside) < len(column.values) - 1:

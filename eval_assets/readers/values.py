@@ -375,6 +375,30 @@ def wider_scale(scale: Scale) -> Scale | None:
     return None if around is None else of_values(low=around[0], high=around[1])
 
 
+def stretched_ends(scale: Scale, of_people: Scale) -> Scale | None:
+    """Return the scale of a judge whose ends become those of people's, as a run has one scale.
+
+    None if words have no order, or scores are shares of two classes already.
+    """
+    is_share = of_people.has_two_values and of_people.low <= scale.low
+    if not (scale.has_order and of_people.has_order) or (is_share and scale.high <= of_people.high):
+        return None
+    return wider_scale(scale) or scale
+
+
+def usual_pass(scale: Scale) -> str:
+    """Return the rule that passes the upper half of a judge's scale, or its last word.
+
+    Examples:
+        >>> usual_pass(Scale(low=22, high=94)), usual_pass(Scale.from_words("fail", "pass"))
+        ('>=50', 'pass')
+    """
+    if scale.words is not None:
+        return scale.words[-1]
+    ends = wider_scale(scale) or scale
+    return f">={(ends.low + ends.high) / 2:g}"
+
+
 def scale_from_one(scale: Scale) -> Scale | None:
     """Return the usual scale that equals a guessed one without its 0; None if there is none.
 

@@ -1127,7 +1127,7 @@ def test_files_of_a_folder_are_of_whom_their_places_say(tmp_path: Path, name: st
     assert {*result.ratings["rater"]} == people
     assert {*result.scores["judge"]} == judges
     assert len(result.questions) == 1
-    assert ("not read: gold.csv" in " ".join(result.notes)) == ("gold.csv" in contents)
+    assert ("not read: ratings by gold" in " ".join(result.notes)) == ("gold.csv" in contents)
 
 
 def test_ids_that_a_data_frame_wrote_as_decimals_are_those_of_another_file(tmp_path: Path) -> None:
