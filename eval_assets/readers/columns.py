@@ -18,16 +18,8 @@ import pandas as pd
 
 from eval_assets.errors import InputProblem
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.names import (
-    Role,
-    Who,
-    may_be,
-    names_file_of_judge,
-    names_id,
-    names_model,
-    names_quality,
-    who,
-)
+from eval_assets.readers.header_parts import names_file_of_judge
+from eval_assets.readers.names import Role, Who, may_be, names_id, names_model, names_quality, who
 from eval_assets.readers.values import MISSING, number_in, order_of
 
 BLANK = -1

@@ -7,16 +7,8 @@ from pathlib import Path
 from eval_assets.errors import InputError, raise_all
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined, n_distinct
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import (
-    Role,
-    Who,
-    distinct_parts,
-    is_rating_word,
-    may_be,
-    share_of_people,
-    shared_part,
-    who,
-)
+from eval_assets.readers.header_parts import distinct_parts, shared_part
+from eval_assets.readers.names import Role, Who, is_rating_word, may_be, share_of_people, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings import readings_of

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from functools import cache, lru_cache
@@ -192,50 +192,9 @@ def names_quality(header: str) -> bool:
     return any(not may_be(end, *roles) for end in ends)
 
 
-_BETWEEN_PARTS = re.compile(r"(?<!\d)\.(?!\s)|\.(?![\d\s])")
-"""A dot that is none of a version or after an initial."""
-
-
-def path_of(header: str) -> list[str]:
-    """Return the names of objects and of the field in the last of them; addresses have dots.
-
-    Examples:
-        >>> path_of("a.b.score"), path_of("judges.gpt-4.1-mini"), path_of("votes.ann@corp.example")
-        (['a', 'b', 'score'], ['judges', 'gpt-4.1-mini'], ['votes', 'ann@corp.example'])
-    """
-    if "@" in header:
-        owner, dot, field = header.partition(".")
-        return [owner, field] if dot and "@" in field and "@" not in owner else [header]
-    return _BETWEEN_PARTS.split(header)
-
-
-def owner_and_field(header: str) -> tuple[str, str]:
-    """Return what a field of an object belongs to, empty for none, and its name.
-
-    Examples:
-        >>> owner_and_field("a.b.score"), owner_and_field("A. Smith")
-        (('a.b', 'score'), ('', 'A. Smith'))
-    """
-    *owners, field = path_of(header)
-    return ".".join(owners), field
-
-
 def names_one_of_several(header: str) -> bool:
     """Return whether a header ends in a number or a letter, as expert_a and annotator 1 do."""
     return re.search(r"\d$|_[a-z]$", plain(header)) is not None
-
-
-def names_file_of_judge(stem: str) -> bool:
-    """Return whether a file is called like a judge or its scores.
-
-    Examples:
-        >>> [names_file_of_judge(stem) for stem in ("gpt-4o", "judge_run1", "llmbar", "anna")]
-        [True, True, False, False]
-    """
-    numbered = name_and_number(stem)
-    stem = numbered[0] if numbered and numbered[0] else stem
-    ends = re.search(r"(judge|rater|verdict|score|rating|grade|judge?ment)s?$", plain(stem))
-    return who(stem) is Who.JUDGE and (names_model(stem) or ends is not None)
 
 
 def names_id(header: str) -> bool:
@@ -313,21 +272,6 @@ def may_be_program(name: str, peers: Collection[str] = ()) -> bool:
     is_program = _PROGRAM.search(name) is not None or names_metric(name)
     is_open = who(name) in (Who.UNKNOWN, Who.PERSON) and not _HASH.fullmatch(name)
     return is_open and (name == "Claude" or is_program)
-
-
-def models_by_company(names: Collection[str]) -> set[str]:
-    """Return the names that are models' beside those of other models, and people's otherwise.
-
-    Examples:
-        >>> models_by_company(["GPT-4o", "Claude"]), models_by_company(["Anna", "Claude"])
-        ({'Claude'}, set())
-        >>> models_by_company(["correct_gpt", "correct_claude"])
-        {'correct_claude'}
-    """
-    shared = [n for n in names if not SHARED_NAMES.isdisjoint(plain(n).split("_"))]
-    models = [name for name in names if names_model(name)] if shared else []
-    parts = [distinct_parts([model, name]) or {name: name} for model in models for name in shared]
-    return {name for of in parts for name, part in of.items() if part.lower() in SHARED_NAMES}
 
 
 def names_judge(header: str) -> bool:
@@ -438,189 +382,6 @@ def are_a_row_of_letters(names: Sequence[str]) -> bool:
     """Return whether the single letters among names follow each other: V, A, D are no raters."""
     letters = sorted(name.upper() for name in names if re.fullmatch(r"[A-Za-z]", name))
     return all(ord(b) - ord(a) == 1 for a, b in pairwise(letters))
-
-
-_NUMBERED = "|".join(" ".join([*lines_of("round"), *lines_of("run")]).split())
-_NUMBERED_NAME = re.compile(
-    rf"(.*?)[\s_,:.(-]*(?<![^\W\d_])(?:({_NUMBERED}|pass|sample)[\s_.-]*(\d+)"
-    rf"|(\d+)(?:\.|st|nd|rd|th)\s*({_NUMBERED}))\)?",
-    re.IGNORECASE,
-)
-
-
-def name_and_number(name: str) -> tuple[str, Role, str] | None:
-    """Return a name, whether a round or a run follows, and its number; None without one.
-
-    Examples:
-        >>> name_and_number("Anna (2. Runde)"), name_and_number("gpt-4o_run1")
-        (('Anna', <Role.ROUND: 7>, '2'), ('gpt-4o', <Role.RUN: 6>, '1'))
-    """
-    if (match := _NUMBERED_NAME.fullmatch(name)) is None:
-        return None
-    word, number = match[2] or match[5], match[3] or match[4]
-    return match[1], Role.ROUND if may_be(word, Role.ROUND) else Role.RUN, number
-
-
-_ORDER_OF_PAIR = re.compile(
-    r"(.*?)[\s_(-]*\b_?(ab|ba|orig(inal)?|swap(ped)?|reversed?|flip(ped)?|forwards?|backwards?|normal"
-    r"|invert(ed)?|(order|position|pos)[\s_-]*[12ab]{1,2}|(1st|2nd|first|second)[\s_-](order|position))\)?",
-    re.IGNORECASE,
-)
-
-
-def orders_of_pairs(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the judge and the order of two responses in each name that has one beside others.
-
-    Examples:
-        >>> orders_of_pairs(["judge_ab", "judge_ba", "gpt-4o"])
-        {'judge_ab': ('judge', 'ab'), 'judge_ba': ('judge', 'ba')}
-        >>> orders_of_pairs(["judge", "judge_swapped"])
-        {'judge': ('judge', 'original'), 'judge_swapped': ('judge', 'swapped')}
-    """
-    orders: dict[str, tuple[str, str]] = {}
-    for name in names:
-        match = _ORDER_OF_PAIR.fullmatch(name.replace("_", " "))
-        if match and match[1]:
-            orders[name] = match[1].replace(" ", "_"), match[2]
-    stems = Counter(stem for stem, _ in orders.values())
-    orders |= {name: (name, "original") for name in names if name in stems}
-    stems.update(name for name in names if name in stems)
-    return {name: orders[name] for name in names if name in orders and stems[orders[name][0]] > 1}
-
-
-def names_runs(values: Sequence[str]) -> bool:
-    """Return whether all values number runs, and say no more than that.
-
-    Examples:
-        >>> names_runs(["run_1", "Run 2"]), names_runs(["anna run 1"]), names_runs(["1", "2"])
-        (True, False, False)
-    """
-    names = map(name_and_number, values)  # of which the first says it of most columns
-    return bool(values) and all(of and not of[0] and of[1] is Role.RUN for of in names)
-
-
-_SEPARATORS = ("\n", ":", "\uff1a", " \u2013 ", " - ", "__", "_", ".", "/", "-", " ")
-_BRACKETED = re.compile(r"(.+?)\s*[\[(\uff08](.+)[\])\uff09]")
-
-
-def _splits(headers: Sequence[str], places: Sequence[int] = (1, -1)) -> list[list[tuple[str, str]]]:
-    """Return the ways in which all headers fall into two parts alike, at some separators."""
-    ways: list[list[tuple[str, str]]] = []
-    brackets = [_BRACKETED.fullmatch(header) for header in headers]
-    if all(brackets):
-        ways.append([(m[1].strip(), m[2].strip()) for m in brackets if m])
-    are_addresses = any("@" in header for header in headers)
-    in_all = [of for of in _SEPARATORS if all(of in header for header in headers)]
-    for separator in (of for of in in_all if not (are_addresses and of in ".-")):
-        words = [header.split(separator) for header in headers]
-        for n in (-1,) if separator == "\n" else places:
-            firsts = [separator.join(of[:n]).strip() for of in words]
-            seconds = [separator.join(of[n:]).strip() for of in words]
-            if all(firsts) and all(seconds):
-                ways.append([*zip(firsts, seconds, strict=True)])
-    return ways
-
-
-def distinct_parts(headers: Sequence[str]) -> dict[str, str]:
-    """Return the part of each header that tells it from the others, if they share the other part.
-
-    Examples:
-        >>> distinct_parts(["Anna: Clarity", "Ben: Clarity"])
-        {'Anna: Clarity': 'Anna', 'Ben: Clarity': 'Ben'}
-    """
-    for pairs in _splits(headers) if len(headers) > 1 else ():
-        for part, shared in ((0, 1), (1, 0)):
-            parts = [pair[part] for pair in pairs]
-            if len({pair[shared] for pair in pairs}) == 1 and len(set(parts)) == len(parts):
-                return dict(zip(headers, parts, strict=True))
-    return {}
-
-
-def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
-    """Return the part that names the rater in each of several headers which share the other part.
-
-    These are the headers beside those of judges, or those that share a word for ratings or raters.
-
-    Examples:
-        >>> parts_of_raters(["Anna rating", "Ben rating", "status"])
-        {'Anna rating': 'Anna', 'Ben rating': 'Ben'}
-    """
-    of_people = [
-        header
-        for header in headers
-        if who(header) is not Who.JUDGE and not may_be(header, Role.SUMMARY)
-    ]
-    parts = distinct_parts(of_people)
-    if not parts:
-        ways = [(way[0], header) for header in of_people for way in _splits([header])]
-        shared = Counter(part for way, _ in ways for part in way)
-        words = (Role.RATING, Role.RATER)
-        for part in (of for of, n in shared.most_common() if n > 1 and may_be(of, *words)):
-            names = {h: a if b == part else b for (a, b), h in ways[::-1] if part in (a, b)}
-            if len(names) == len(set(names.values())) and share_of_people(set(names.values())) == 1:
-                parts = names
-                break
-    # Caption A and B may be of two responses.
-    owners = [of for of in parts if len(parts[of]) > 1 or may_be(of, Role.RATER, Role.RATING)]
-    return {of: parts[of] for of in headers if of in owners and not parts[of][:1].isdigit()}
-
-
-def with_shared_parts(headers: Sequence[str]) -> set[str]:
-    """Return the headers of which a part is one of another header too.
-
-    Examples:
-        >>> sorted(with_shared_parts(["Anna - Tone", "Anna - Style", "Ben - Tone", "csat_score"]))
-        ['Anna - Style', 'Anna - Tone', 'Ben - Tone']
-    """
-    parts = {of: {part for way in _splits([of]) for part in way[0]} for of in headers}
-    n_headers = Counter(part for of in parts.values() for part in of)
-    return {header for header, of in parts.items() if any(n_headers[part] > 1 for part in of)}
-
-
-def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
-    """Return what headers share beside their `distinct_parts`; None if they share nothing.
-
-    Examples:
-        >>> shared_part("Anna: Clarity", {"Anna: Clarity": "Anna", "Ben: Clarity": "Ben"})
-        'Clarity'
-        >>> shared_part("label_a", {"label_a": "a", "label_b": "b"})
-        'label'
-    """
-    part = parts.get(header)
-    if part is None:
-        return None
-    rest = header.removesuffix(part) if header.endswith(part) else header.replace(part, "", 1)
-    rest = rest.strip(" :\uff1a-_./[]()")
-    return rest if any(map(str.isalpha, rest)) else None  # a scale is none
-
-
-def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the two parts of headers of which each first meets each second; empty if none do.
-
-    A few cells of the grid may be missing if one part names people.
-    """
-    if len(headers) < 4:
-        return []
-    ways = [
-        (pairs, {a for a, _ in pairs}, {b for _, b in pairs})
-        for pairs in _splits(headers, (1, -1, 2, -2))
-        if len(set(pairs)) == len(headers)
-    ]
-    ways = [way for way in ways if min(len(way[1]), len(way[2])) > 1]
-
-    def share_named(way: tuple[list[tuple[str, str]], set[str], set[str]]) -> float:
-        are_numbers = any(all(map(str.isdigit, names)) for names in way[1:])
-        return max(share_of_people(names, with_judges=True) for names in way[1:]) - are_numbers
-
-    full = [way for way in ways if len(headers) == len(way[1]) * len(way[2])]
-    if full:
-        return max(full, key=share_named)[0]
-    for pairs, first, second in ways:
-        if len(headers) >= 0.7 * len(first) * len(second) and any(
-            share_of_people(names) - share_of_criteria(names) > 0.6 for names in (first, second)
-        ):
-            return pairs
-    return []
 
 
 def share_of_people(names: Sequence[str] | set[str], *, with_judges: bool = False) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.readers.columns import CodedTable, Origin
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import crossed_parts, distinct_parts, with_shared_parts
+from eval_assets.readers.header_parts import crossed_parts, distinct_parts, with_shared_parts
 from eval_assets.readers.problems import nearest
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.readings.table_reading import names_file, option_text

@@ -12,7 +12,8 @@ import pandas as pd
 
 from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.readers.columns import CodedColumn, CodedTable, Origin, combined
-from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, models_by_company, who
+from eval_assets.readers.header_parts import models_by_company
+from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, who
 from eval_assets.readers.problems import RowProblems, listed_briefly, quoted
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import (

@@ -19,16 +19,10 @@ from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
+from eval_assets.readers.header_parts import name_and_number
 from eval_assets.readers.json_documents import tables_of_document, tables_of_records
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
-from eval_assets.readers.names import (
-    Role,
-    Who,
-    may_be,
-    name_and_number,
-    names_id,
-    who,
-)
+from eval_assets.readers.names import Role, Who, may_be, names_id, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS, form_of

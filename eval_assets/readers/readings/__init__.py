@@ -19,15 +19,8 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import (
-    Role,
-    Who,
-    distinct_parts,
-    names_model,
-    names_runs,
-    share_of_criteria,
-    who,
-)
+from eval_assets.readers.header_parts import distinct_parts, names_runs
+from eval_assets.readers.names import Role, Who, names_model, share_of_criteria, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions, Reason
 from eval_assets.readers.readings.derived_columns import usable_columns

@@ -9,26 +9,28 @@ import numpy as np
 
 from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind
 from eval_assets.readers.formats.table import plain
+from eval_assets.readers.header_parts import (
+    crossed_parts,
+    distinct_parts,
+    models_by_company,
+    name_and_number,
+    owner_and_field,
+    parts_of_raters,
+    shared_part,
+)
 from eval_assets.readers.names import (
     Role,
     Who,
     are_a_row_of_letters,
-    crossed_parts,
-    distinct_parts,
     is_first_name,
     is_rating_word,
     may_be,
-    models_by_company,
-    name_and_number,
     names_id,
     names_judge,
     names_model,
     names_one_of_several,
-    owner_and_field,
-    parts_of_raters,
     share_of_criteria,
     share_of_people,
-    shared_part,
     who,
 )
 from eval_assets.readers.readings.levels import judge_of_question

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind, combined, n_distinct
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import Role, Who, distinct_parts, names_metric, owner_and_field
+from eval_assets.readers.header_parts import distinct_parts, owner_and_field
+from eval_assets.readers.names import Role, Who, names_metric
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.table_reading import EMPTY, METRIC, MODELS, Choices, row_numbers
 from eval_assets.readers.values import order_of

@@ -17,23 +17,25 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
+from eval_assets.readers.header_parts import (
+    distinct_parts,
+    name_and_number,
+    orders_of_pairs,
+    parts_of_raters,
+    shared_part,
+)
 from eval_assets.readers.names import (
     SHARED_NAMES,
     Role,
     Who,
-    distinct_parts,
     is_abstract,
     is_first_name,
     is_rating_word,
     may_be_program,
-    name_and_number,
     names_id,
     names_model,
-    orders_of_pairs,
-    parts_of_raters,
     share_of_criteria,
     share_of_people,
-    shared_part,
     who,
 )
 from eval_assets.readers.problems import count_as_people, listed_briefly

@@ -17,15 +17,8 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import (
-    Role,
-    Who,
-    is_rating_word,
-    names_judge,
-    names_model,
-    owner_and_field,
-    who,
-)
+from eval_assets.readers.header_parts import owner_and_field
+from eval_assets.readers.names import Role, Who, is_rating_word, names_judge, names_model, who
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion
 from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading

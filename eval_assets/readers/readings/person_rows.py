@@ -8,16 +8,8 @@ import numpy as np
 
 from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import (
-    Role,
-    Who,
-    crossed_parts,
-    distinct_parts,
-    may_be,
-    share_of_criteria,
-    share_of_people,
-    who,
-)
+from eval_assets.readers.header_parts import crossed_parts, distinct_parts
+from eval_assets.readers.names import Role, Who, may_be, share_of_criteria, share_of_people, who
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.rater_columns import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading, form_of

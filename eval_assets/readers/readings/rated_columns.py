@@ -11,21 +11,23 @@ import numpy.typing as npt
 from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind
 from eval_assets.readers.formats.table import plain
+from eval_assets.readers.header_parts import (
+    crossed_parts,
+    distinct_parts,
+    name_and_number,
+    owner_and_field,
+    with_shared_parts,
+)
 from eval_assets.readers.names import (
     Role,
     Who,
-    crossed_parts,
-    distinct_parts,
     is_first_name,
     is_rating_word,
     may_be,
-    name_and_number,
     names_id,
     names_one_of_several,
-    owner_and_field,
     share_of_people,
     who,
-    with_shared_parts,
 )
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.column_owners import ColumnOwners, kinds_of, may_be_name

@@ -19,10 +19,10 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
+from eval_assets.readers.header_parts import distinct_parts, names_runs, owner_and_field
 from eval_assets.readers.names import (
     Role,
     Who,
-    distinct_parts,
     holds_judges,
     is_first_name,
     is_rating_word,
@@ -30,8 +30,6 @@ from eval_assets.readers.names import (
     names_judge,
     names_model,
     names_one_of_several,
-    names_runs,
-    owner_and_field,
     share_of_criteria,
     who,
 )

@@ -20,22 +20,24 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
+from eval_assets.readers.header_parts import (
+    distinct_parts,
+    models_by_company,
+    names_runs,
+    orders_of_pairs,
+    owner_and_field,
+)
 from eval_assets.readers.names import (
     Role,
     Who,
-    distinct_parts,
     holds_judges,
     is_first_name,
     is_rating_word,
     may_be,
     may_be_program,
-    models_by_company,
     names_id,
     names_judge,
     names_model,
-    names_runs,
-    orders_of_pairs,
-    owner_and_field,
     share_of_criteria,
     share_of_people,
     who,
