@@ -76,7 +76,7 @@ class ColumnOwners:
             runs = (c for c in self.columns if c.may_be(Role.RUN) and (c.is_whole or c.level))
             has_runs = any(1 < of.n_distinct <= of.n_cells / 2 for of in runs)
             is_of_judge = len(scores) == 1 and (len(self.models_of_all) == 1 or has_runs)
-            self._give_judge(scores if is_of_judge else beside_humans(candidates))
+            self._give_judge(scores if is_of_judge else judges_beside(candidates))
         self.person = self._person_of_all()
         for column in candidates if self.person else ():
             if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
@@ -256,11 +256,16 @@ def kinds_of(columns: Columns) -> dict[int, Who]:
     return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}
 
 
-def beside_humans(columns: Columns) -> list[CodedColumn]:
+def judges_beside(columns: Columns) -> list[CodedColumn]:
+    """Return the columns of nobody by name that say the same as a human one or the reference."""
+    return _beside_humans(columns) or _beside_reference(columns)
+
+
+def _beside_humans(columns: Columns) -> list[CodedColumn]:
     """Return the columns that say the same as a human one, of nobody by name: label, human_label.
 
     Examples:
-        >>> [c.name for c in beside_humans([CodedColumn.of(n, [1]) for n in ("f", "human_f")])]
+        >>> [c.name for c in _beside_humans([CodedColumn.of(n, [1]) for n in ("f", "human_f")])]
         ['f']
     """
     humans = [of for of in columns if "human" in of.name.lower()]
@@ -278,6 +283,30 @@ def beside_humans(columns: Columns) -> list[CodedColumn]:
         and not may_be(part, Role.SUMMARY, Role.SYSTEM, Role.ROUND, Role.RUN)
     }
     return [of for of in columns if plain(of.name) in of_humans or of.name in of_none]
+
+
+def _beside_reference(columns: Columns) -> list[CodedColumn]:
+    """Return the only column with the values of a reference, or an evaluator beside a person.
+
+    Examples:
+        >>> columns = [CodedColumn.of(n, ["a", "b"]) for n in ("ground_truth", "result")]
+        >>> [of.name for of in _beside_reference(columns)]
+        ['result']
+    """
+    for given in columns:
+        rest = [of for of in columns if of is not given and len({*of.values} & {*given.values}) > 1]
+        if len(rest) != 1 or who(given.name) is not Who.HUMAN:
+            continue
+        [name] = [of.name for of in rest]
+        stem, _, end = plain(name).rpartition("_")
+        name = stem if stem and is_rating_word(end) else name
+        is_evaluator = _EVALUATOR.match(plain(name)) is not None
+        is_of_none = who(name) in (Who.PERSON, Who.UNKNOWN) and not is_first_name(name)
+        is_of_none |= is_evaluator or is_rating_word(name)
+        is_of_none &= not (names_one_of_several(name) or may_be(name, Role.SUMMARY))
+        if is_of_none and (is_evaluator or given.may_be(Role.SUMMARY)):
+            return rest
+    return []
 
 
 def _is_threshold(column: CodedColumn, columns: Columns) -> bool:

@@ -34,8 +34,8 @@ from eval_assets.readers.problems import count_as_people, listed_briefly
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.column_owners import (
     ColumnOwners,
-    beside_humans,
     judged,
+    judges_beside,
     may_be_name,
 )
 from eval_assets.readers.readings.rated_columns import REPEATED
@@ -148,7 +148,7 @@ class HeaderRaters:
             doubt_texts(reading, names, self._parts_of_responses(judges))
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
-            names = [of.name for of in beside_humans([*people, *judges]) if of in judges]
+            names = [of.name for of in judges_beside([*people, *judges]) if of in judges]
         if names and not any(map(self.owners.is_chosen, judges)):
             changed = {"rater": tuple(of.name for of in (*people, *judges))}
             reading.forks.append((_are(names, "a judge"), changed))

@@ -427,6 +427,11 @@ def test_language_model_is_no_human_rater(tmp_path: Path, model: str, *, is_wide
         ("id,human_label,llm_label", "human_label", "llm_label"),
         ("id,judge,human", "human", "judge"),
         ("id,human,judge", "human", "judge"),
+        ("id,ground_truth,evaluator", "ground_truth", "evaluator"),
+        ("id,expected,actual", "expected", "actual"),
+        ("id,expected_verdict,actual_verdict", "expected_verdict", "actual_verdict"),
+        ("id,gold,score", "gold", "score"),
+        ("id,expert_label,evaluator_label", "expert_label", "evaluator_label"),
     ],
 )
 def test_one_person_beside_a_model_is_one_rater(
