@@ -293,9 +293,13 @@ def _beside_reference(columns: Columns) -> list[CodedColumn]:
         >>> [of.name for of in _beside_reference(columns)]
         ['result']
     """
-    for given in columns:
-        rest = [of for of in columns if of is not given and len({*of.values} & {*given.values}) > 1]
-        if len(rest) != 1 or who(given.name) is not Who.HUMAN:
+    for reference in columns:
+        rest = [
+            of
+            for of in columns
+            if of is not reference and len({*of.values} & {*reference.values}) > 1
+        ]
+        if len(rest) != 1 or who(reference.name) is not Who.HUMAN:
             continue
         [name] = [of.name for of in rest]
         stem, _, end = plain(name).rpartition("_")
@@ -304,7 +308,7 @@ def _beside_reference(columns: Columns) -> list[CodedColumn]:
         is_of_none = who(name) in (Who.PERSON, Who.UNKNOWN) and not is_first_name(name)
         is_of_none |= is_evaluator or is_rating_word(name)
         is_of_none &= not (names_one_of_several(name) or may_be(name, Role.SUMMARY))
-        if is_of_none and (is_evaluator or given.may_be(Role.SUMMARY)):
+        if is_of_none and (is_evaluator or reference.may_be(Role.SUMMARY)):
             return rest
     return []
 
