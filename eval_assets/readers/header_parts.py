@@ -9,8 +9,11 @@ from eval_assets.readers.names import (
     SHARED_NAMES,
     Role,
     Who,
+    is_first_name,
+    is_rating_word,
     may_be,
     names_model,
+    names_one_of_several,
     share_of_criteria,
     share_of_people,
     who,
@@ -19,6 +22,8 @@ from eval_assets.readers.words import lines_of
 
 _BETWEEN_PARTS = re.compile(r"(?<!\d)\.(?!\s)|\.(?![\d\s])")
 """A dot that is none of a version or after an initial."""
+
+_EVALUATOR = re.compile(r"(^|_)(evaluators?|graders?|scorers?|evals?(_results?)?)$")
 
 
 def path_of(header: str) -> list[str]:
@@ -239,6 +244,26 @@ def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
         ):
             return pairs
     return []
+
+
+def is_beside_reference(name: str, reference: str) -> bool:
+    """Return whether a name is nobody's beside a reference, or an evaluator's beside a person.
+
+    Examples:
+        >>> is_beside_reference("result", "ground_truth"), is_beside_reference("anna", "gold")
+        (True, False)
+        >>> is_beside_reference("evaluator", "human"), is_beside_reference("csat", "human")
+        (True, False)
+    """
+    stem, _, end = plain(name).rpartition("_")
+    stem = stem if stem and is_rating_word(end) else plain(name)
+    is_of_none = who(stem) in (Who.PERSON, Who.UNKNOWN) and not is_first_name(stem)
+    is_of_none |= is_rating_word(stem)
+    is_of_none &= not (names_one_of_several(stem) or may_be(stem, Role.SUMMARY))
+    is_evaluator = _EVALUATOR.search(stem) is not None
+    if who(reference) is not Who.HUMAN:
+        return is_evaluator and is_rating_word(reference)
+    return is_of_none and (is_evaluator or may_be(reference, Role.SUMMARY))
 
 
 def models_by_company(names: Collection[str]) -> set[str]:

@@ -12,6 +12,7 @@ from eval_assets.readers.formats.table import plain
 from eval_assets.readers.header_parts import (
     crossed_parts,
     distinct_parts,
+    is_beside_reference,
     models_by_company,
     name_and_number,
     owner_and_field,
@@ -293,22 +294,10 @@ def _beside_reference(columns: Columns) -> list[CodedColumn]:
         >>> [of.name for of in _beside_reference(columns)]
         ['result']
     """
-    for reference in columns:
-        rest = [
-            of
-            for of in columns
-            if of is not reference and len({*of.values} & {*reference.values}) > 1
-        ]
-        if len(rest) != 1 or who(reference.name) is not Who.HUMAN:
-            continue
-        [name] = [of.name for of in rest]
-        stem, _, end = plain(name).rpartition("_")
-        name = stem if stem and is_rating_word(end) else name
-        is_evaluator = _EVALUATOR.match(plain(name)) is not None
-        is_of_none = who(name) in (Who.PERSON, Who.UNKNOWN) and not is_first_name(name)
-        is_of_none |= is_evaluator or is_rating_word(name)
-        is_of_none &= not (names_one_of_several(name) or may_be(name, Role.SUMMARY))
-        if is_of_none and (is_evaluator or reference.may_be(Role.SUMMARY)):
+    for column in columns:
+        peers = [of for of in columns if of is not column]
+        rest = [of for of in peers if len({*of.values} & {*column.values}) > 1]
+        if len(rest) == 1 and is_beside_reference(rest[0].name, column.name):
             return rest
     return []
 

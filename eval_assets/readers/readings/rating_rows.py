@@ -22,6 +22,7 @@ from eval_assets.readers.columns import (
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.header_parts import (
     distinct_parts,
+    is_beside_reference,
     models_by_company,
     owner_and_field,
 )
@@ -274,6 +275,13 @@ class _RatingRows:
     def _doubt_programs(self, reading: Reading) -> None:
         """Add the choice that raters who may be programs are people."""
         names = self.rater.values if self.choices.names is None else ()
+        judges = [
+            of for of in names if len(names) == 2 and is_beside_reference(of, *({*names} - {of}))
+        ]
+        if judges and not (reading.judges or reading.judges_only):
+            reading.judges = frozenset(judges)
+            reading.forks.append((f"{judges[0]} is a judge", {"rater": tuple(names)}))
+            return
         models = models_by_company(names)
         models |= reading.judges
         programs = tuple(of for of in names if may_be_program(of, names) and of not in models)

@@ -445,6 +445,28 @@ def test_one_person_beside_a_model_is_one_rater(
     assert set(ratings.scores["judge"]) == {model}
 
 
+@pytest.mark.parametrize(
+    ("person", "judge"),
+    [("gold", "evaluator"), ("human", "grader"), ("annotations", "eval_results")],
+)
+@pytest.mark.parametrize("is_long", [True, False])
+def test_only_file_or_rater_beside_a_reference_is_a_judge(
+    tmp_path: Path, person: str, judge: str, *, is_long: bool
+) -> None:
+    names = {person: (person, judge)} if is_long else {of: (of,) for of in (person, judge)}
+    for name, raters_of in names.items():
+        rows = [f"i{k},{of},{label}" for of in raters_of for k, label in enumerate("ABBAABAABA")]
+        text = "\n".join(["id,rater,label", *rows])
+        content = text if is_long else text.replace("rater,", "").replace(f"{name},", "")
+        (tmp_path / f"{name}.csv").write_text(content)
+
+    ratings = read_ratings([tmp_path], ReadOptions())
+
+    assert set(ratings.ratings["rater"]) == {person}
+    assert set(ratings.scores["judge"]) == {judge}
+    assert f"{judge} is a judge" in {doubt.choice for doubt in ratings.doubts}
+
+
 def test_language_model_is_a_rater_if_the_user_says_so(tmp_path: Path) -> None:
     rows = csv_of(wide(("gpt-4o", lambda _, n: 1 + n % 5)))
 
