@@ -37,7 +37,6 @@ from eval_assets.readers.readings.table_reading import (
     Choices,
     Reading,
     doubt_texts,
-    form_of,
     option_text,
     with_names_of_runs,
 )
@@ -88,9 +87,7 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
     texts = [
         column
         for column in reading.table.columns
-        if column.kind is Kind.TEXT
-        and not (column.origin or column.may_be(Role.TEXT) or column.name in reading.not_read)
-        and column.n_distinct == len(column)
+        if column.kind is Kind.TEXT and not column.origin and column.n_distinct == len(column)
     ]
     is_key = rater.origin is Origin.KEY and rater is not choices.rater_column
     are_systems = any(map(names_model, rater.values)) and _RESPONSES.search(plain(rater.name))
@@ -190,15 +187,9 @@ def best_readings(
     refused: list[Reading] = []
     for of_document in documents.values():
         candidates = [of for table in of_document for of in readings_of(table, options)]
-        candidates = _without_repeated(candidates)
         # What lies above people's ratings in a deeper list are attributes.
         candidates.sort(key=lambda r: -sum(c.column.level for c in r.rated[:1] if not c.is_judge))
         candidates.sort(key=lambda of: -of.likelihood)
-        candidates = [
-            of
-            for of in candidates
-            if any((rated.column.is_rating & (rated.column.counts > 0)).any() for rated in of.rated)
-        ] or candidates
         if candidates and candidates[0].refusal is None:
             raise_all(candidates[0].problems, source=candidates[0].table.file)
             chosen = [candidates[0], *ratings_on_other_levels(candidates)]
@@ -209,26 +200,6 @@ def best_readings(
     return readings, sorted(refused, key=lambda of: -of.likelihood)
 
 
-def _without_repeated(candidates: list[Reading]) -> list[Reading]:
-    """Return readings without those that repeat ratings for each part of a list beside them."""
-
-    def rated(reading: Reading) -> set[str]:
-        return {of.column.name for of in reading.rated}
-
-    def is_whole(reading: Reading) -> bool:
-        levels = [of.column.level for of in reading.rated]
-        return max(column.level for column in reading.table.columns) == max(levels, default=0)
-
-    whole = [rated(of) for of in candidates if of.refusal is None and is_whole(of)]
-    return [
-        of
-        for of in candidates
-        if is_whole(of)
-        or (of.rater is not None and of.rater.may_be(Role.RATER))
-        or not any(rated(of) <= names for names in whole)
-    ]
-
-
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:
     """Have columns told that may well hold ratings, and are not read."""
     best, read = readings[0], {of.column.name for reading in readings for of in reading.rated}
@@ -236,11 +207,8 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     further = [c for table in tables for c in table.columns if c.level and c.name not in names]
     columns = [*best.table.columns, *{c.name: c for c in further}.values()]
     values = {value.casefold() for of in best.rated for value in of.column.rating_words}
-    forms = Counter(form_of(column.name) for column in columns if column.can_rate)
     unread = [column for column in columns if column.name not in read]
-    numbered = {c.name for c in unread if forms[form_of(c.name)] > 1 and not c.origin}  # step 1
     names_of_ratings = _said_by_both(unread) | _said_by_raters(columns, best)
-    has_raters = best.rater is None and any(of.may_be(Role.RATER) for of in further)
     for column in unread:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
@@ -250,11 +218,8 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             best.not_read[column.name] = _REPLIES
             continue
         may_rate = column.name in names_of_ratings or _holds_all(column, reason, values)
-        is_below = has_raters and reason == BESIDE and column.may_be(Role.RATING)
-        if (is_below and column.can_rate and column.kind is Kind.WORD) or (
-            (reason.is_attribute and may_rate)
-            or _is_called_like_ratings(column, reason, best, values, numbered)
-        ):
+        may_rate &= reason.is_attribute
+        if may_rate or _is_called_like_ratings(column, reason, best, values):
             best.not_read[column.name] = reason.told
 
 
@@ -307,18 +272,12 @@ def _said_by_both(columns: Columns) -> set[str]:
 
 
 def _is_called_like_ratings(
-    column: CodedColumn,
-    reason: Reason,
-    best: Reading,
-    values: Collection[str],
-    numbered: Collection[str],
+    column: CodedColumn, reason: Reason, best: Reading, values: Collection[str]
 ) -> bool:
     """Return whether a header names raters or ratings, and the values are among those read."""
     is_number = column.kind is Kind.NUMBER and best.is_of_judges
-    is_numbered = column.name in numbered
-    is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE)
-    is_open |= reason == BY_NAME and (is_number or is_numbered)
-    is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING) or is_numbered
+    is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (reason == BY_NAME and is_number)
+    is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
     if not (is_open and is_called and column.can_rate) or column.may_be(Role.RUN):
         return False
     return is_number or len({*map(str.casefold, column.rating_words)}.intersection(values)) > 1

@@ -237,9 +237,7 @@ class RatedColumns:
             if any(self.owners.who_is(of) is Who.HUMAN or is_first_name(of.name) for of in group)
             or (len(group) > 2 and Who.JUDGE in map(self.owners.who_is, group))
         ]
-        labels = [c for c in rated if "human" in plain(c.name).split("_")]  # beside any answer
-        humans = [of for of in groups if any(c in of and c.may_be(Role.RATING) for c in labels)]
-        candidates = certain or of_people or (humans if len(humans) == 1 else groups)
+        candidates = certain or of_people or groups
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
             if column not in main:
@@ -256,12 +254,7 @@ class RatedColumns:
         people = [column for column in rated if judges and self.owners.is_person(column)]
         unlike = [c for c in people if 2 * len(values & _values(c)) < len(_values(c))]
         pairs = [c for c in people if unlike and any(self.owners.is_pair(c, of) for of in judges)]
-        return [
-            column
-            for column in unlike
-            if pairs and column not in pairs
-            if not (is_first_name(column.name) or names_one_of_several(column.name))
-        ]
+        return [column for column in unlike if pairs and column not in pairs]
 
     def _is_alike(self, column: CodedColumn, group: Columns) -> bool:
         first = group[0]
@@ -337,11 +330,6 @@ class RatedColumns:
         are_people = any(map(self.owners.is_person, rest)) or self.owners.crossed(rest)
         if not are_people or crossed_parts([c.name for c in people]):
             return people
-        words = {word for of in self.judges for word in of.values}
-        if any(words & {*c.values} for c in aside) and not any(words & {*c.values} for c in rest):
-            # Expected and result of yes and no, beside a bias of true and false.
-            self.not_read |= {column.name: UNLIKE for column in rest}
-            return aside
         self.not_read |= {column.name: REFERENCE for column in aside}
         return rest
 

@@ -76,7 +76,7 @@ _BY_NAME = Reason("an attribute by its name")
 _SUMMARY = Reason("a summary by its name", is_attribute=False)
 _UNSTABLE = Reason("a judge's score that differs within an item", is_told=True)
 _MEASUREMENT = Reason("a measurement or a flag by its name")
-_DECIMALS = Reason("decimals that hardly repeat, beside ratings", is_attribute=False)
+_DECIMALS = Reason("decimals that hardly repeat, beside ratings", is_told=True, is_attribute=False)
 
 
 def readings_of_rating_rows(
@@ -242,7 +242,7 @@ class _RatingRows:
             names = listed_briefly([of.name for of in reading.items])
             reading.forks.append((f"{names} name what was rated", {"item": (ids[0].name,)}))
         peers = (of for of in self.columns if of is not self.rater and of.may_be(Role.RATER))
-        for column in peers if per_item < 1.05 and self.keys.is_named else ():
+        for column in peers if per_item < 1.05 else ():
             is_name = column.kind is Kind.WORD and not column.may_be(Role.RATING)
             if is_name and share_constant(column, self.rater.codes) == 0:
                 reading.forks.append((f"{self.rater.name} names raters", {"rater": (column.name,)}))
@@ -310,12 +310,7 @@ class _RatingRows:
             if reason is None:
                 rated.append(column)
                 continue
-            is_system = reason == _BY_NAME and column.may_be(Role.SYSTEM)
-            may_rate = is_system and (
-                column.kind is Kind.NUMBER
-                or column.order is not None
-                or share_constant(column, unit) < 1
-            )
+            may_rate = reason == _BY_NAME and column.may_be(Role.SYSTEM)
             is_flag = reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name))
             is_ordered = reason == _MEASUREMENT and len(column.order or ()) > 2
             if is_flag or is_ordered or reason == _SUMMARY:
@@ -344,8 +339,7 @@ class _RatingRows:
             return rated
         repeated = [column for column in rated if column.n_distinct < 0.5 * column.n_cells]
         decimals = [c for c in rated if repeated and not c.is_whole and c not in repeated]
-        scores = [c for c in decimals if c.may_be(Role.RATING)]
-        self.not_read |= {c.name: _DECIMALS.told if c in scores else _DECIMALS for c in decimals}
+        self.not_read |= {c.name: _DECIMALS for c in decimals}
         rated = self._without_codes([c for c in rated if c not in decimals], key_columns)
         return self._of_one_kind(self._without_figures(rated), key)
 
