@@ -7,6 +7,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from io import BytesIO
@@ -174,6 +175,8 @@ def content_of_json(text: str, *, file: str, is_certain: bool) -> FileContent | 
             lines.append(line)
     if records:
         return FileContent(file, records, lines, bad_rows=tuple(bad_rows))
+    with suppress(ValueError):  # objects below each other, as jq prints them
+        return FileContent(file, [loaded(of) for of in re.split(r"\n(?=\{)", text)])
     if not is_certain:
         return None
     at = problem.lineno if isinstance(problem, json.JSONDecodeError) else None

@@ -155,6 +155,8 @@ def _units(
         return [(of[1] if of else name, None) for name, of in zip(headers, grid, strict=True)]
 
     def is_item(names: set[str]) -> float:
+        if len({form_of(name) for name in names}) < len(names) / 2:
+            return 1.0  # Q1. How good is it? of each item
         numbered = sum(map(bool, map(_ENDS_IN_NUMBER.search, names))) / len(names)
         share_asked = sum("?" in name for name in names) / len(names)
         return numbered - max(share_of_criteria(names), share_asked)

@@ -383,6 +383,19 @@ KINDS: dict[str, tuple[Files, tuple[int, int, int, int, int]]] = {
         },
         (48, 3, 8, 2, 0),
     ),
+    "a question of a form for each response": (
+        {
+            "r.csv": lines(
+                (
+                    "Timestamp",
+                    "Your name",
+                    *(f"{n}. How good is it? [{q}]" for n in range(8) for q in ("Tone", "Facts")),
+                ),
+                *(("2026-01-01 10:00:00", r, *(of(i, r) for i in ITEMS[:16])) for r in RATERS),
+            )
+        },
+        (48, 3, 8, 2, 0),
+    ),
     "parts of documents, a file for each rater": (
         {
             f"in/a{k}_data.json": {
@@ -451,6 +464,15 @@ KINDS: dict[str, tuple[Files, tuple[int, int, int, int, int]]] = {
     ),
     "JSON lines by another name": (
         {"r.json": json_lines([{"item": i, **{r: of(i, r) for r in RATERS}} for i in ITEMS])},
+        ALL,
+    ),
+    "objects below each other, as jq prints them": (
+        {
+            "r.json": "".join(
+                json.dumps({"item": i, **{r: of(i, r) for r in RATERS}}, indent=2) + "\n"
+                for i in ITEMS
+            )
+        },
         ALL,
     ),
     "turns of pairs": (
@@ -565,7 +587,7 @@ def test_file_of_each_kind_is_read(tmp_path: Path, kind: str) -> None:
 EXACT = [
     *("an index of pandas", "two indexes", "a folder for each rater", "a judge among raters"),
     *("a column of a judge beside raters", "scores of a judge in another file"),
-    "JSON lines by another name",
+    *("JSON lines by another name", "objects below each other, as jq prints them"),
 ]
 
 
