@@ -246,6 +246,16 @@ def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
     return []
 
 
+def names_evaluator(name: str) -> bool:
+    """Return whether a name is that of a program, or else of a person, who evaluates.
+
+    Examples:
+        >>> [names_evaluator(name) for name in ("evals", "grader", "human_evaluator", "grade")]
+        [True, True, False, False]
+    """
+    return _EVALUATOR.search(plain(name)) is not None and who(name) is not Who.HUMAN
+
+
 def is_beside_reference(name: str, reference: str) -> bool:
     """Return whether a name is nobody's beside a reference, or an evaluator's beside a person.
 
@@ -260,7 +270,7 @@ def is_beside_reference(name: str, reference: str) -> bool:
     is_of_none = who(stem) in (Who.PERSON, Who.UNKNOWN) and not is_first_name(stem)
     is_of_none |= is_rating_word(stem)
     is_of_none &= not (names_one_of_several(stem) or may_be(stem, Role.SUMMARY))
-    is_evaluator = _EVALUATOR.search(stem) is not None
+    is_evaluator = names_evaluator(stem)
     if who(reference) is not Who.HUMAN:
         return is_evaluator and is_rating_word(reference)
     return is_of_none and (is_evaluator or may_be(reference, Role.SUMMARY))

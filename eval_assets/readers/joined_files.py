@@ -7,7 +7,7 @@ from pathlib import Path
 from eval_assets.errors import InputError, raise_all
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined, n_distinct
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.header_parts import distinct_parts, shared_part
+from eval_assets.readers.header_parts import distinct_parts, names_evaluator, shared_part
 from eval_assets.readers.names import Role, Who, is_rating_word, may_be, share_of_people, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
@@ -19,6 +19,7 @@ from eval_assets.readers.readings.table_reading import (
     option_text,
     refused,
 )
+from eval_assets.readers.values import order_of
 
 _SHARED_ITEMS = 0.5
 """Share of the items of one file that another one has, from which on both rate the same."""
@@ -132,7 +133,9 @@ def _unnamed_readings(
     readings = []
     for reading in candidates:
         table = reading.table
-        kind = who(Path(table.file).stem)
+        stem = Path(table.file).stem
+        is_evaluator = names_evaluator(stem)
+        kind = Who.JUDGE if is_evaluator else who(stem)
         columns = tuple(
             column.name
             for column in table.columns
@@ -140,7 +143,7 @@ def _unnamed_readings(
             or (
                 len(questions) < 2  # noqa: PLR2004 - then a column called score is on the only one
                 and is_rating_word(column.name)
-                and (kind is Who.JUDGE or {*column.rating_words} <= values)
+                and (kind is Who.JUDGE or _are_alike({*column.rating_words}, values))
             )
         )
         if reading.rater or not columns or table in [of.table for of in joined]:
@@ -159,8 +162,16 @@ def _unnamed_readings(
             judge, rater = (option_text(table, name, table.file) for name in ("judge", "rater"))
             remedy = f"If a judge did, pass {judge}; if a person did, {rater}"
             raise refused(table.file, "nothing says who gave these ratings", remedy)
+        if is_evaluator and not names_rater(options, table.file):
+            read.forks.append((f"{stem} is a judge", {"rater": (table.file,)}))
         readings.append(read)
     return readings
+
+
+def _are_alike(words: set[str], values: set[str]) -> bool:
+    """Return whether values are those of a scale, or say yes and no in other words than it."""
+    are_two = max(len(words), len(values)) <= 2  # noqa: PLR2004 - yes and no
+    return words <= values or (are_two and None not in (order_of(words), order_of(values)))
 
 
 def refusal_of(

@@ -12,7 +12,7 @@ import pandas as pd
 
 from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.readers.columns import CodedColumn, CodedTable, Origin, combined
-from eval_assets.readers.header_parts import models_by_company
+from eval_assets.readers.header_parts import models_by_company, names_evaluator
 from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, who
 from eval_assets.readers.problems import RowProblems, listed_briefly, quoted
 from eval_assets.readers.rating_tables import ReadOptions
@@ -74,9 +74,10 @@ def collected_ratings(readings: Sequence[Reading], options: ReadOptions) -> Coll
         table, stem = reading.table, Path(reading.table.file).stem
         judge = stem if names_file(options.judge, table.file) else None
         # A file of people may be called like a judge, too.
-        if judge is None and not (reading.names_raters or reading.people_only):
-            is_called = table.file != main.file and who(stem) is Who.JUDGE
-            judge = table.judge or (stem if is_called else None)
+        is_named = judge is not None or names_file(options.rater, table.file)
+        if not (is_named or reading.names_raters or reading.people_only):
+            is_called = who(stem) is Who.JUDGE or names_evaluator(stem)
+            judge = table.judge or (stem if is_called and table.file != main.file else None)
         frames += [_rows_of(reading, rated, options, judge, ratings) for rated in reading.rated]
     frames = [frame for frame in frames if len(frame)] or frames[:1]
     if len(frames) == 1:

@@ -122,7 +122,7 @@ def read_ratings(
         other = None  # where raters may be parts of the item, a refusal leaves the doubt
         with suppress(InputError, ExceptionGroup):
             other, _ = _read(tables, replace(options, **dict[str, Any](changed)), evaluation)
-        doubt = _doubt_of_fork(choice, changed, result.columns, readings[0].table)
+        doubt = _doubt_of_fork(choice, changed, result, readings[0].table)
         if other is not None:
             alternatives.append((doubt, other))
         is_readable = other is not None or [*changed] == ["item"]
@@ -139,15 +139,19 @@ def read_ratings(
 def _doubt_of_fork(
     choice: str,
     changed: Mapping[str, Sequence[str] | str],
-    columns: Mapping[str, tuple[str, ...]],
+    result: RatingTables,
     table: CodedTable,
 ) -> Doubt:
     """Return a choice with the options that reverse it, and those that confirm it."""
+    columns, judges = result.columns, {*result.scores["judge"].unique()}
     parts = {name: (of,) if isinstance(of, str) else tuple(of) for name, of in changed.items()}
     # What is no question is part of the item, and what is no rating on its own a rater's.
     roles = [_CONFIRMED.get(name, name) for name in parts]
     roles += ["judge"] * any(name in columns["judge"] for name in parts.get("rater", ()))
     confirmed = {"rater": parts["judge"]} if [*parts] == ["judge"] else {}  # or is a person
+    of_judges = [of for of in parts.get("rater", ()) if Path(of).stem in judges]
+    if of_judges and not {*of_judges} & {*columns["judge"]}:  # names in rows, or files
+        confirmed = {"judge": tuple(of_judges)}
     roles = [of for of in roles if columns[of]] or ["rater"]  # that a column names raters
     confirmed = confirmed or {role: columns[role] for role in roles if columns[role]}
     return Doubt(

@@ -267,12 +267,32 @@ def test_people_of_two_words_are_told_from_criteria(
 
 def test_files_of_a_folder_are_read_in_any_order(tmp_path: Path) -> None:
     (tmp_path / "z_labels.csv").write_text(sheet("ticket,label", ANNA))
-    (tmp_path / "eval_results.csv").write_text(sheet("ticket,score", JUDGE))
+    (tmp_path / "export.csv").write_text(sheet("ticket,score", JUDGE))
 
     with pytest.raises(ExceptionGroup) as refusal:
         read_ratings([tmp_path], ReadOptions())
 
-    assert "eval_results.csv: nothing says who gave" in str(refusal.value.exceptions[0])
+    assert "export.csv: nothing says who gave" in str(refusal.value.exceptions[0])
+
+
+def test_evaluations_in_a_file_beside_people_are_a_judges(tmp_path: Path) -> None:
+    rows = [f"i{k},pass,{('pass', 'fail')[k % 5 == 1]}" for k in range(20)]
+    (tmp_path / "labels.csv").write_text("\n".join(["id,anna,ben", *rows]))
+    verdicts = [f"i{k},correctness,{k % 4 > 0}" for k in range(20)]
+    (tmp_path / "evals.csv").write_text("\n".join(["id,eval_name,passed", *verdicts]))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert (len(result.ratings), len(result.scores)) == (40, 20)
+    [doubt] = result.doubts
+    assert (doubt.choice, doubt.confirmation) == ("evals is a judge", "--judge evals.csv")
+    as_people = read_ratings([tmp_path], ReadOptions(rater=("evals.csv",)))
+    assert as_people.ratings["rater"].nunique() == 3
+
+    (tmp_path / "evals.csv").rename(tmp_path / "export.csv")
+    with pytest.raises(ExceptionGroup) as refusal:
+        read_ratings([tmp_path], ReadOptions())
+    assert "export.csv: nothing says who gave" in str(refusal.value.exceptions[0])
 
 
 @pytest.mark.parametrize(
