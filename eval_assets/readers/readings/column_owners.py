@@ -172,7 +172,11 @@ class ColumnOwners:
         margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
         for side, names in enumerate(parts):  # A_human and A_gpt are of answers
             are_letters = all(len(name) == 1 and name.isalpha() for name in names)
-            margins[side] -= 2 * (are_letters and Who.JUDGE in map(who, parts[1 - side]))
+            peers = [*map(who, parts[1 - side])]
+            margins[side] -= 2 * (are_letters and Who.JUDGE in peers)
+            # What models wrote, rated by kim and a judge.
+            are_rated = all(map(names_model, names)) and not any(map(names_model, parts[1 - side]))
+            margins[side] -= are_rated and Who.JUDGE in peers and any(of.is_human for of in peers)
             kinds = [who(name) in (Who.HUMAN, Who.JUDGE) or is_first_name(name) for name in names]
             # More than words that may be names, as Aroma beside Rosa.
             margins[side] += 1.1 * (all(kinds) and not are_letters)

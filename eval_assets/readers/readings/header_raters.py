@@ -73,20 +73,7 @@ class HeaderRaters:
         reading, judges = self.reading, self.judges
         crossed, questions = self._with_questions()
         if crossed:
-            reading.rated, reading.likelihood = crossed, 6.5
-            # The other way to read headers of which neither part is certain to be the rater.
-            raters = list(dict.fromkeys(of.rater or "" for of in crossed if not of.is_judge))
-            is_certain = any(who(name) is Who.HUMAN or is_first_name(name) for name in raters)
-            if raters and not is_certain and not self.choices.parts:
-                names = tuple(dict.fromkeys(of.question or "" for of in crossed))
-                columns = tuple(of.column.name for of in crossed if not of.is_judge)
-                are_asked = share_of_criteria(names) > 0.5
-                changed = {"rating": columns} if are_asked else {"rater": names}
-                reading.forks.append((f"{listed_briefly(raters)} are raters", changed))
-            letters = tuple(name for name in raters if who(name) is not Who.HUMAN)
-            is_named = any(map(is_first_name, raters)) or self.choices.parts or self.choices.judges
-            if is_certain and letters and not is_named:
-                reading.forks.append((count_as_people(letters), {"judge": letters}))
+            self._add_crossed(crossed)
         elif questions:
             reading.rated, reading.likelihood = questions, 6.0
         else:
@@ -110,6 +97,30 @@ class HeaderRaters:
             reading.rated = [
                 replace(of, rater=models[0]) if of.is_judge else of for of in reading.rated
             ]
+
+    def _add_crossed(self, crossed: list[RatedColumn]) -> None:
+        """Add the columns that combine a rater and a question, with forks for open names."""
+        reading = self.reading
+        reading.rated, reading.likelihood = crossed, 6.5
+        # The other way to read headers of which neither part is certain to be the rater.
+        raters = list(dict.fromkeys(of.rater or "" for of in crossed if not of.is_judge))
+        is_open = not (self.choices.parts or self.choices.judges)
+        programs = [name for name in raters if is_open and may_be_program(name, raters)]
+        if 0 < len(programs) < len(raters):
+            for of in crossed:
+                of.is_judge |= of.rater in programs
+            reading.forks.append((_are(programs, "a judge"), {"rater": tuple(raters)}))
+        is_certain = any(who(name) is Who.HUMAN or is_first_name(name) for name in raters)
+        if raters and not is_certain and not self.choices.parts:
+            names = tuple(dict.fromkeys(of.question or "" for of in crossed))
+            columns = tuple(of.column.name for of in crossed if not of.is_judge)
+            are_asked = share_of_criteria(names) > 0.5
+            changed = {"rating": columns} if are_asked else {"rater": names}
+            reading.forks.append((f"{listed_briefly(raters)} are raters", changed))
+        letters = tuple(name for name in raters if who(name) is not Who.HUMAN)
+        is_named = any(map(is_first_name, raters)) or self.choices.parts or self.choices.judges
+        if is_certain and letters and not is_named:
+            reading.forks.append((count_as_people(letters), {"judge": letters}))
 
     def _with_questions(self) -> tuple[list[RatedColumn], list[RatedColumn]]:
         """Return columns that combine raters and questions, or those whose questions are shared."""
@@ -380,7 +391,7 @@ def _of_one_rater(columns: Columns) -> list[RatedColumn]:
         parts = [name[shared.end() :][::step] for name in names]
         are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
         are_asked = Who.CRITERION in map(who, parts) and not are_short
-        if are_asked:
+        if are_asked and not any(of[:1].isdigit() for of in parts):
             is_judge = who(rater) is Who.JUDGE
             questions = zip(columns, parts, strict=True)
             return [RatedColumn(of, rater, part, is_judge=is_judge) for of, part in questions]

@@ -393,3 +393,40 @@ def test_words_that_nothing_calls_ratings_are_said_to_be_read_as_such(tmp_path: 
     result = read(tmp_path, "ratings.csv", "\n".join(["ticket,rater,origin", *rows]))
 
     assert Doubt(("origin",), "only its values say that origin holds ratings") in result.doubts
+
+
+@pytest.mark.parametrize(
+    ("headers", "people", "judges", "questions"),
+    [
+        (
+            "Kim - Tone,Kim - Clarity,Lou - Tone,Lou - Clarity,Claude - Tone,Claude - Clarity",
+            {"Kim", "Lou"},
+            {"Claude"},
+            {"Tone", "Clarity"},
+        ),
+        (
+            "reviewer_1_severity,reviewer_2_severity,llm_severity",
+            {"reviewer_1_severity", "reviewer_2_severity"},
+            {"llm_severity"},
+            {"rating"},
+        ),
+        (
+            "llama_kim,llama_lou,llama_judge,gpt_kim,gpt_lou,gpt_judge",
+            {"kim", "lou"},
+            {"judge"},
+            {"llama", "gpt"},
+        ),
+    ],
+)
+def test_judges_among_raters_of_several_columns_are_no_people(
+    tmp_path: Path, headers: str, people: set[str], judges: set[str], questions: set[str]
+) -> None:
+    n_columns = headers.count(",") + 1
+    rows = [[1 + (k + k * c // 5) % 3 for c in range(n_columns)] for k in range(24)]
+    lines = [f"i{k},{','.join(map(str, row))}" for k, row in enumerate(rows)]
+
+    result = read(tmp_path, "ratings.csv", "\n".join([f"id,{headers}", *lines]))
+
+    assert set(result.ratings["rater"]) == people
+    assert set(result.scores["judge"]) == judges
+    assert {of.id for of in result.questions} == questions
