@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from eval_assets.agreement.comparing import QuestionRatings
+    from eval_assets.agreement.comparing import Assessment, QuestionRatings
     from eval_assets.agreement.ratings import LongRatings
     from eval_assets.config.evaluation import Evaluation, Gate, GateName
     from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
@@ -118,7 +119,6 @@ def check(  # noqa: PLR0913 - the options of the command
         level=level,
         missing_values=tuple(missing_values),
     )
-    rules = CheckRules(minimums or {}, margin, passes, judge_passes)
     import pandas as pd
 
     source: pd.DataFrame | list[Path]
@@ -130,6 +130,8 @@ def check(  # noqa: PLR0913 - the options of the command
         source = [Path(of) for of in ratings]
     if not len(source.columns if isinstance(source, pd.DataFrame) else source):
         raise ValueError("ratings must be files or a data frame with columns, got neither")
+    evaluation = None if isinstance(source, pd.DataFrame) else evaluation_of(source)
+    rules = CheckRules(minimums or {}, margin, passes, judge_passes, evaluation)
     try:
         results = check_readings(source, options, rules)
     except ExceptionGroup as group_of_errors:
@@ -249,6 +251,21 @@ class CheckResult:
         from eval_assets.shown.html import screen_fragment
 
         return screen_fragment(self.screen)
+
+
+def evaluation_of(files: Sequence[Path], *, folder: Path | None = None) -> Evaluation | None:
+    """Return the evaluation in that folder, else the one that the first file lies in, if any."""
+    from eval_assets.config.evaluation import FILE
+
+    if folder is None:
+        first = files[0] if files[0].is_dir() else files[0].parent
+        folders = (first, first.parent) if first.name == "labels" else (first,)
+        folder = next((of for of in folders if (of / FILE).is_file()), None)
+    if folder is None:
+        return None
+    from eval_assets.readers.evaluation.read import read_evaluation  # it loads pydantic
+
+    return read_evaluation(folder)
 
 
 def check_readings(
@@ -381,6 +398,9 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
         margin=margin,
         may_pass=rules.evaluation is None,
     )
+    evaluation = rules.evaluation
+    if evaluation and context.is_declared and rules == CheckRules(evaluation=evaluation):
+        assessment = _with_held_out_tests(assessment, evaluation)
     reading = _reading(
         tables, context, raters=questions[0].people.rater_ids, n_held_out=int(is_held_out.sum())
     )
@@ -388,6 +408,39 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
     command = partial(context.command, option=option, tables=tables)
     screen = screen_of(reading, assessment, command_of=command)
     return CheckResult(screen, option=option)
+
+
+def _with_held_out_tests(assessment: Assessment, evaluation: Evaluation) -> Assessment:
+    """Return the assessment with what the tests of the last run say, if it read the same files."""
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.store.connection import connect
+    from eval_assets.store.database_file import database_path
+    from eval_assets.store.gates import stored_gate_outcomes, unread_scores
+    from eval_assets.store.ledger.opening import open_ledger
+    from eval_assets.store.scores import with_tests
+    from eval_assets.store.tuned_judges import current_certificates
+
+    folder, sources = evaluation.folder, source_fingerprints(evaluation)
+    database = database_path(folder, setting=os.environ.get("EVAL_DATABASE"))
+    if not database.exists():
+        return assessment
+    with connect(database, folder=folder, is_reading=True) as connection:
+        outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
+        is_stale = unread_scores(connection, evaluation, sources)
+        if is_stale or any(of.unusable for of in outcomes):
+            return assessment
+        certificates = current_certificates(
+            connection,
+            evaluation,
+            sources=sources,
+            open_ledger=lambda: open_ledger(
+                folder,
+                evaluation=evaluation.name,
+                setting=os.environ.get("EVAL_LEDGER"),
+                is_reading=True,
+            ),
+        )
+        return with_tests(assessment, connection, certificates)
 
 
 def _gates(rules: CheckRules) -> dict[GateName, Gate]:

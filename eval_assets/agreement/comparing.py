@@ -372,12 +372,14 @@ class Assessment:
     """Labels by question, judges by name and question, and what people disagree on most.
 
     `outdated_because` says why the labels have no verdict: their files changed, for instance.
+    `are_judges_apart` says that only the gate between judges keeps their tests closed.
     """
 
     labels: tuple[LabelAgreement, ...]
     judges: Mapping[str, tuple[JudgeComparison, ...]]
     disagreements: tuple[WideDisagreement, ...]
     outdated_because: str = ""
+    are_judges_apart: bool = False
 
     def outdated(self, reason: str) -> "Assessment":
         """Return the assessment without verdicts, of the labels only with a reason."""

@@ -259,7 +259,8 @@ class Diagnosis:
         yield Observation(
             f"raters most often mix up {names[low]} and {names[high]}: beside {names[rarer]}, "
             f"{percent_text(self.shares[rarer, other])} of the other ratings are {names[other]}",
-            "Define both values, each with an example response, or merge them",
+            "Define both values, each with an example response"
+            + (", or merge them" if len(names) > 2 else ""),  # noqa: PLR2004 - one is no question
         )
         width = self.question.scale.high - self.question.scale.low
         for rater in self.raters:

@@ -4,6 +4,7 @@ It loads no Dagster, as the commands read it too.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from eval_assets.agreement.gates.decision import GATES, GateOutcome
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.shown.next_step import folder_command, gate_step
+from eval_assets.shown.next_step import Action, folder_command, gate_step
 from eval_assets.shown.screen import ItemText, ReadSummary, Screen, first_step, screen_of
 from eval_assets.store.gates import unread_scores
 from eval_assets.store.ratings import (
@@ -52,15 +53,27 @@ def gate_steps(
 
     It names the command, if there is one.
     """
-    labels_step = ""
+    labels_step = judges_step = ""
+    if _are_judges_apart(outcomes):
+        reading, assessment = _assessed(connection, evaluation, outcomes, with_judges=True)
+        step = first_step(reading, assessment)
+        if step.action is Action.DROP_JUDGE:
+            judges_step = f"{step.text} Run {folder_command(step, evaluation)}"
     if any(gate_step(of, labels_step="") for of in outcomes if GATES[of.gate].raters == "human"):
         reading, assessment = _assessed(connection, evaluation, outcomes, with_judges=False)
         if assessment.labels_verdict is not Verdict.PASS:
             step = first_step(reading, assessment)
             command = folder_command(step, evaluation)
             labels_step = f"{step.text} Run {command}" if command else step.text
-    steps = {of.gate: gate_step(of, labels_step) for of in outcomes}
+    # That of the only closed gate is first.
+    steps: dict[GateName, str] = {"judge_alpha": judges_step} if judges_step else {}
+    steps |= {of.gate: gate_step(of, labels_step) for of in outcomes if of.gate not in steps}
     return {gate: step for gate, step in steps.items() if step}
+
+
+def _are_judges_apart(outcomes: Sequence[GateOutcome]) -> bool:
+    """Return whether the gate between judges is the only closed one."""
+    return [of.gate for of in outcomes if of.is_closed] == ["judge_alpha"]
 
 
 def _assessed(
@@ -95,6 +108,7 @@ def _assessed(
     assessment = assess(
         questions, gates=evaluation.gates, margin=evaluation.tuning.margin, may_pass=False
     )
+    assessment = replace(assessment, are_judges_apart=_are_judges_apart(outcomes))
     of_people = (of.unusable for of in outcomes if GATES[of.gate].raters == "human")
     if unusable := next(filter(None, of_people), None):
         assessment = assessment.outdated(f"{HumanFigures.table} is {unusable.reason}.")

@@ -29,7 +29,8 @@ def discard_output(stream: TextIO) -> None:
 class ProgressHandler(logging.Handler):
     """Shows the progress of a run as one line that changes; in a log, one line a minute.
 
-    Warnings are lines of their own. A run goes on without any if no one reads them any more.
+    Warnings and lasting messages are lines of their own. A run goes on without any if no one reads
+    them any more.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = monotonic) -> None:
@@ -51,10 +52,12 @@ class ProgressHandler(logging.Handler):
             elif logging.INFO <= record.levelno < logging.ERROR:
                 message = record.getMessage() if record.args else str(record.msg)
                 text = message.rsplit(" - ", 1)[-1]
-                if record.levelno >= logging.WARNING and not getattr(record, "is_detail", False):
+                if getattr(record, "is_detail", False):
+                    return
+                if record.levelno >= logging.WARNING or getattr(record, "is_lasting", False):
                     clear_line(self._stream)
                     self._write(f"{text}\n")
-                elif not getattr(record, "is_detail", False):
+                else:
                     self._show(text)
         except (OSError, ValueError):  # the stream is full, closed, or read no more
             self.handleError(record)

@@ -130,22 +130,22 @@ def assign(  # noqa: PLR0913 - one parameter per option
     except ValueError as error:
         raise click.UsageError(f"{error}.") from error
     existing = list(files.study.assignments or ())
-    lacking = 0
+    is_short = False
     if unlabelled:
         labels = read_labels(files.evaluation, files.responses)
         labelled = {*labels.ratings["response_id"], *labels.earlier["response_id"]}
         strata = {name: of for name, of in strata.items() if name not in labelled}
         existing = [of for of in existing if of.response_id in strata]
-        lacking = (plan.n_responses or 0) - len(strata)
-        if lacking > 0:
-            click.echo(
-                f"Add {counted(lacking, 'response')}, then run this again: of {plan.n_responses} "
-                f"responses, {len(strata)} are there without a label."
-            )
+        lacking = max((plan.n_responses or 0) - len(strata), 0)
+        is_short = lacking > 0 or not strata
+        if is_short:
+            further = counted(lacking, "response") if lacking else "responses"
+            number = f"{len(strata):,}" if strata else "none"
+            click.echo(f"Add {further}, then run this again: so far {number} are without a label.")
     added = assigned(strata, plan, existing=existing)
     if added:
         add_assignments(data, added)
-    if added or lacking <= 0:
+    if added or not is_short:
         _report(added, data / ASSIGNMENTS, plan, stratify)
     return DONE
 

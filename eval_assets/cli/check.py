@@ -21,7 +21,6 @@ from eval_assets.errors import InputError, InputProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from eval_assets.config.evaluation import Evaluation
     from eval_assets.ratings_check import CheckResult
     from eval_assets.readers.rating_tables import ReadOptions
 
@@ -77,7 +76,7 @@ def check(  # noqa: PLR0913 - one parameter per option
     Exit codes: 0 all PASS; 1 a file cannot be read; 2 misuse, or two readings whose verdicts
     differ: both are shown, and you choose; 3 a FAIL; 4 more data needed, or nothing measured.
     """
-    from eval_assets.ratings_check import CheckRules, check_readings
+    from eval_assets.ratings_check import CheckRules, check_readings, evaluation_of
 
     files = tuple(dict.fromkeys(files))
     try:
@@ -91,7 +90,7 @@ def check(  # noqa: PLR0913 - one parameter per option
             margin=margin,
             passes=passes,
             judge_passes=judge_passes,
-            evaluation=_evaluation(files, data),
+            evaluation=evaluation_of(files, folder=data),
         )
         results = check_readings(files, options, rules)
     except (InputError, ExceptionGroup) as error:
@@ -123,22 +122,6 @@ def _minimum(text: str) -> tuple[str, float]:
         return name.strip(), float(value)
     except ValueError as error:
         raise click.UsageError(f"--minimum takes alpha=.8 or a_hh=.8, got {text}.") from error
-
-
-def _evaluation(files: Sequence[Path], data: Path | None) -> Evaluation | None:
-    """Return the evaluation that is named, or that the first file lies in."""
-    from eval_assets.config.evaluation import FILE
-
-    folder = data
-    if folder is None:
-        first = files[0] if files[0].is_dir() else files[0].parent
-        folders = (first, first.parent) if first.name == "labels" else (first,)
-        folder = next((of for of in folders if (of / FILE).is_file()), None)
-    if folder is None:
-        return None
-    from eval_assets.readers.evaluation.read import read_evaluation  # it loads pydantic
-
-    return read_evaluation(folder)
 
 
 def _print_readings(results: Sequence[CheckResult], *, as_json: bool) -> int:

@@ -26,7 +26,12 @@ from eval_assets.labelling.sheets import neutralised
 from eval_assets.ratings_check import with_classes_of_judges
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
-from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
+from eval_assets.readers.formats.files import (
+    decoded_as_guessed,
+    files_below,
+    is_working_file,
+    read_bytes,
+)
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.problems import input_error, listed_briefly
@@ -366,7 +371,7 @@ def _guidelines(name: str, sections: Mapping[str, str]) -> tuple[str, dict[str, 
 def _files_of(folder: Path) -> _Files:
     """Return the tables of a folder by what they hold, in forms that a run can read."""
     files = _Files()
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+    for path in files_below(folder, is_deep=True):
         parts = path.relative_to(folder).parts
         if parts[0] == "out" or any(is_working_file(Path(part)) for part in parts):
             continue

@@ -95,7 +95,9 @@ def materialize(
             # Dagster reports Ctrl-C as a failure.
             causes = [event.step_failure_data.error for event in events if event.is_step_failure]
             causes += [event.job_failure_data.error for event in events if event.is_job_failure]
-            if any((of.cause or of).cls_name in _INTERRUPTIONS for of in causes if of):
+            causes += [of.cause for of in causes if of]
+            causes += [of.cause for of in causes if of]  # of DuckDB's error that Ctrl-C caused
+            if any(of.cls_name in _INTERRUPTIONS for of in causes if of):
                 raise KeyboardInterrupt
     if errors := _errors(events):
         print_errors(errors, all_in=folder.out / "problems.txt")

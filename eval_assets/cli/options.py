@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -110,11 +111,22 @@ def file_for(output: Path | None) -> Iterator[Path]:
             return
         try:
             output.parent.mkdir(parents=True, exist_ok=True)
+            if output.is_file() and _header(output) not in ([], _header(temporary)):
+                message = "the file exists, and is no earlier export of these rows"
+                raise click.UsageError(f"--output {output}: {message}. Name another.")
             shutil.copyfile(temporary, output)
         except OSError as error:
             message = f"cannot be written ({error.strerror})"
             remedy = "Name another file with --output"
             raise InputError(InputProblem(str(output), None, None, message, remedy)) from error
+
+
+def _header(path: Path) -> list[bytes]:
+    """Return what begins each export of a table: its columns, or the mark of Parquet."""
+    with path.open("rb") as file:
+        line = file.readline().strip()
+    is_parquet = line.startswith(b"PAR1")
+    return [b"PAR1"] if is_parquet else re.findall(rb'"(\w+)":', line) or line.split(b",")
 
 
 def ledger_of(

@@ -208,13 +208,15 @@ def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
         'Clarity'
         >>> shared_part("label_a", {"label_a": "a", "label_b": "b"})
         'label'
+        >>> shared_part("expert_a", {"expert_a": "a", "expert_b": "b"})
     """
     part = parts.get(header)
     if part is None:
         return None
     rest = header.removesuffix(part) if header.endswith(part) else header.replace(part, "", 1)
     rest = rest.strip(" :\uff1a-_./[]()")
-    return rest if any(map(str.isalpha, rest)) else None  # a scale is none
+    # A scale, or a word for raters, is no question.
+    return rest if any(map(str.isalpha, rest)) and not may_be(rest, Role.RATER) else None
 
 
 def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:

@@ -113,7 +113,11 @@ def _add_attributes(
     codes, names = items_of_rows(reading, reading.rated[0])
     places = pd.Index(items["item"]).get_indexer(names)
     attributes: set[tuple[str, str]] = set()
+    judges = {of.rater for of in reading.rated} if all(of.is_judge for of in reading.rated) else ()
     for column in reading.table.columns:
+        if len(column.values) == 1 and column.values[0] in judges:  # and no system
+            attributes.add((reading.table.file, column.name))
+            continue
         is_part = len(reading.items) > 1 and column in reading.items
         reason = reading.not_read.get(column.name)
         is_kept_out = reason is not None and not reason.is_attribute

@@ -17,7 +17,7 @@ from eval_assets.config.evaluation import FILE
 from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
-from eval_assets.readers.formats.files import is_working_file
+from eval_assets.readers.formats.files import files_below, is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.header_parts import name_and_number
 from eval_assets.readers.json_documents import tables_of_document, tables_of_records
@@ -44,15 +44,13 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
             files.append(path)
             continue
         runs = {path / "out"} if (path / FILE).is_file() else set()  # what a run made again
-        inside = (
-            file
-            for file in sorted(path.rglob("*"))
-            if file.is_file() and runs.isdisjoint(file.parents)
-        )
         files += [
             file
-            for file in inside
-            if not _NO_TABLE.search(file.relative_to(path).as_posix()) and not is_working_file(file)
+            for file in files_below(path, is_deep=True)
+            if file.is_file()
+            and runs.isdisjoint(file.parents)
+            and not _NO_TABLE.search(file.relative_to(path).as_posix())
+            and not is_working_file(file)
         ]
     return files
 

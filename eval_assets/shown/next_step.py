@@ -15,7 +15,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.shown.sentences import Words, cause_text
 from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
-from eval_assets.wording import count_text, counted, percent_text, planned, shortened
+from eval_assets.wording import count_text, counted, listed, percent_text, planned, shortened
 
 _FIRST_ITEMS = 100
 """Items for two people to rate if nothing tells how often each value is given."""
@@ -49,6 +49,7 @@ class Action(StrEnum):
     CLASSIFY_SCORES = "classify_scores"
     REPLACE_SCORES = "replace_scores"
     RUN_AGAIN = "run_again"
+    DROP_JUDGE = "drop_judge"
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,8 @@ def next_step(
         of.finding is JudgeFinding.OUTDATED for of in _all(assessment)
     ):
         return NextStep(Action.RUN_AGAIN, "Run the evaluation on the current data.")
+    if assessment.are_judges_apart and (step := _drop_judge(assessment)):
+        return step
     labels = assessment.deciding_labels
     several = f", {labels.question.id} first" if len(assessment.labels) > 1 else ""
     match assessment.labels_verdict:
@@ -166,6 +169,20 @@ def next_step(
         case Verdict.NEED_MORE_DATA:
             return _settle_labels(assessment, labels, words, several, item_names)
     return _judge_step(assessment, words, item_names)
+
+
+def _drop_judge(assessment: Assessment) -> NextStep | None:
+    """Return that judges unlike people are to go, if they hold up the test of another."""
+    unlike = {JudgeFinding.BELOW, JudgeFinding.UNLIKELY, JudgeFinding.ONE_VALUE}
+    dropped = {of.judge for of in _all(assessment) if of.finding in unlike}
+    rest = [judge for judge in assessment.judges if judge not in dropped]
+    if not (dropped and rest):
+        return None
+    return NextStep(
+        Action.DROP_JUDGE,
+        f"Take {listed(sorted(dropped))} out of evaluation.yaml.",
+        reason=f"Judges that disagree hold up the held-out test of {listed(rest)}.",
+    )
 
 
 def _measure_labels(labels: LabelAgreement, words: Words, n_items: int) -> NextStep:

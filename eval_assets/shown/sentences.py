@@ -419,14 +419,16 @@ def _figures(comparison: JudgeComparison) -> str:
     margin = ""
     if comparison.margin != MARGIN:  # then it decides what a verdict is worth
         little = ", which proves little" if comparison.margin > _LARGE_MARGIN else ""
-        margin = f"With a margin of {comparison.margin:g}{little}: "
+        margin = f"with a margin of {comparison.margin:g}{little}, "
     value = figure_text(judge, limits=[round(minimum, 2)])
     people_text = figure_text(people)
     if comparison.two_classes is not None:
-        return f"{margin}Kappa {value}{_interval(comparison.kappa)}{needs}, people's {people_text}"
-    needs = f" ({needs[2:]})" if needs else ""
-    of_judge = f"Beyond chance it agrees with people {value}{needs}"
-    return f"{margin}{of_judge}, they with each other {people_text}"
+        text = f"{margin}kappa {value}{_interval(comparison.kappa)}{needs}, people's {people_text}"
+    else:
+        needs = f" ({needs[2:]})" if needs else ""
+        of_judge = f"beyond chance it agrees with people {value}{needs}"
+        text = f"{margin}{of_judge}, they with each other {people_text}"
+    return text[0].upper() + text[1:]
 
 
 def _interval(figure: Interval | None) -> str:

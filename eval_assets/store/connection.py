@@ -165,12 +165,10 @@ def connect(
         raise _store_error(path, error) from error
     try:
         yield connection
-    except RuntimeError as error:
-        # DuckDB raises no specific class if Ctrl-C ends a query.
-        if error.args == ("Query interrupted",):
+    except (RuntimeError, duckdb.Error) as error:
+        # DuckDB raises no specific class if Ctrl-C ends a query, or a handler of Dagster's does.
+        if re.match(r"Query interrupted$|KeyboardInterrupt|DagsterExecutionInter", str(error)):
             raise KeyboardInterrupt from error
-        raise
-    except duckdb.Error as error:
         if isinstance(error, _FAULTS) or _DAMAGED.search(str(error)):
             raise _store_error(path, error) from error
         raise

@@ -679,8 +679,9 @@ ORDER BY question_id, rater_kind, rater_id, response_id;
 
 -- The nine columns of a combined_scores.csv. A response without indicator is named by the question.
 CREATE OR REPLACE VIEW hij_combined_scores AS
-SELECT coalesce(indicator_id, question_id) AS indicator_id, convo_id, model_name, seed, turn_index,
-       difficulty, hij_rater_id, hij_score, llm_aiescore
+SELECT coalesce(indicator_id, question_id) AS indicator_id,
+       coalesce(convo_id, response_id) AS convo_id,
+       model_name, seed, turn_index, difficulty, hij_rater_id, hij_score, llm_aiescore
 FROM combined_scores
 ORDER BY ALL;
 

@@ -276,7 +276,9 @@ def test_judge_scores_that_changed_make_their_gate_stale(open_folder: Evaluated)
 
     assert stale.startswith("Gate judge_alpha of ")
     assert not measured.success
-    assert "judge prompt" in (check_of(measured, "judge_alpha").description or "")
+    assert "Take j2 out of evaluation.yaml." in (
+        check_of(measured, "judge_alpha").description or ""
+    )
 
 
 def test_judges_that_were_exchanged_make_their_gate_stale_until_they_are_asked(

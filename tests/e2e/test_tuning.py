@@ -12,6 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
+import eval_assets
 from eval_assets.assets.certificates import READ_TESTS_TAG
 from eval_assets.assets.checks import certificates_valid
 from eval_assets.assets.resources import EvaluationFolder
@@ -84,6 +85,18 @@ def test_each_judge_gets_the_verdicts_that_were_planted(planted_once: Evaluated)
            ORDER BY 1"""
     )
     assert states == [("certificate", "fail"), ("fitness", "fail"), ("improvement", "fail")]
+
+
+def test_check_of_the_folder_says_what_the_held_out_test_said(planted_once: Evaluated) -> None:
+    report = json.loads((planted_once.path / "out/report.json").read_text("utf-8"))
+    result = eval_assets.check(planted_once.path)
+
+    verdicts = {of["judge"]: of["verdict"] for of in report["judges"]}
+    assert {name: of.verdict.value for name, of in result.judges.items()} == verdicts
+    assert [of.sentence for of in result.judges.values()] == [
+        of["sentence"] for of in report["judges"]
+    ]
+    result.require("steady")
 
 
 def test_what_was_certified_is_near_what_was_planted(planted_once: Evaluated) -> None:

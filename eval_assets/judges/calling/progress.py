@@ -164,8 +164,10 @@ def report_estimates(
 
 
 def log_report(report: Progress | Estimate | str) -> None:
-    """Write a report to the log."""
-    logger.log(logging.WARNING if isinstance(report, str) else logging.INFO, "%s", report)
+    """Write a report to the log; what is to be spent stays on the terminal."""
+    level = logging.WARNING if isinstance(report, str) else logging.INFO
+    is_lasting = isinstance(report, Estimate) and report.n_requests > 0
+    logger.log(level, "%s", report, extra={"is_lasting": is_lasting})
 
 
 def _total(costs: Sequence[float | None]) -> float | None:

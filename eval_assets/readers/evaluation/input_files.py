@@ -9,7 +9,7 @@ from eval_assets.config.labelling import ADJUDICATIONS
 from eval_assets.errors import KeyPath
 from eval_assets.readers.evaluation.validation import Checks, type_at
 from eval_assets.readers.formats.contents import FORMATS, format_of
-from eval_assets.readers.formats.files import is_working_file, source_fingerprint
+from eval_assets.readers.formats.files import files_below, is_working_file, source_fingerprint
 
 
 def declared_files(
@@ -48,7 +48,7 @@ def files_in_folder(folder: Path, noun: str) -> tuple[Path, ...]:
     single = _usable(sorted(folder.glob(f"{noun}.*")))
     single = [path for path in single if path.stem.split(".")[0] == noun]
     rows = [path for path in single if format_of(path) in FORMATS[:-3]]
-    return (*rows, *_usable(sorted((folder / noun).glob("*")))) or tuple(single)
+    return (*rows, *_usable(files_below(folder / noun, is_deep=False))) or tuple(single)
 
 
 def source_files(evaluation: Evaluation) -> dict[str, tuple[Path, ...]]:

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import os
 import re
 import stat
 import time
@@ -28,6 +29,26 @@ def is_working_file(path: Path) -> bool:
         [True, True, True, False]
     """
     return _WORKING_FILE.fullmatch(path.name) is not None
+
+
+def files_below(folder: Path, *, is_deep: bool) -> list[Path]:
+    """Return the files in a folder, if `is_deep` also those in folders in it, in order.
+
+    Raises:
+        InputError: If one of the folders may not be read, which `glob` leaves out in silence.
+    """
+
+    def refuse(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            remedy = "Give yourself the permission to read it"
+            raise input_error(error.filename, "the folder may not be read", remedy) from error
+
+    files: list[Path] = []
+    for root, _, names in os.walk(folder, onerror=refuse):
+        files += (Path(root, name) for name in names)
+        if not is_deep:
+            break
+    return sorted(files)
 
 
 def named(path: Path, *, folder: Path) -> str:

@@ -44,9 +44,11 @@ def test_a_log_has_one_line_a_minute() -> None:
 
 
 @pytest.mark.parametrize("stream", [StringIO(), Terminal()])
-def test_warnings_are_lines_of_their_own_and_details_none(stream: StringIO) -> None:
+def test_warnings_and_costs_are_lines_of_their_own_and_details_none(stream: StringIO) -> None:
     logger = logger_on(stream, [0.0])
+    logger.info("run - gpt: 4 requests, about 0.02 USD", extra={"is_lasting": True})
     logger.warning("run - gpt is stopped")
     logger.warning("run - one of a hundred", extra=DETAIL)
 
-    assert stream.getvalue().replace("\r\x1b[K", "") == "gpt is stopped\n"
+    lines = stream.getvalue().replace("\r\x1b[K", "").splitlines()
+    assert lines == ["gpt: 4 requests, about 0.02 USD", "gpt is stopped"]

@@ -106,10 +106,15 @@ def test_number_of_unlabelled_responses_leaves_out_those_with_labels(folder: Pat
 
     assert {row["response_id"] for row in rows(folder)} == {f"r{k}" for k in range(30, 40)}
     assert done.stdout.startswith(
-        "Add 15 responses, then run this again: of 25 responses, 10 are there without a label."
+        "Add 15 responses, then run this again: so far 10 are without a label."
     )
     repeated = run(folder, "--unlabelled", "--responses", "25")
     assert "Nothing to add" not in repeated.stdout
+    with (folder / "labels.csv").open("a") as labels:
+        labels.writelines(f"r{k},anna,clear,1\n" for k in range(30, 40))
+    assert run(folder, "--unlabelled").stdout == (
+        "Add responses, then run this again: so far none are without a label.\n"
+    )
 
 
 def test_responses_go_to_teams_of_raters(folder: Path) -> None:

@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import click
 import duckdb
 import pandas as pd
 import pytest
@@ -136,3 +137,15 @@ def test_a_file_that_cannot_be_written_is_one_line(folder: Path) -> None:
 
     with pytest.raises(InputError, match="cannot be written"):
         exported(folder, "responses", "--output", str(folder / "file" / "rows.csv"))
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_an_export_replaces_an_earlier_one_and_no_other_file(folder: Path, form: str) -> None:
+    path = folder / "rows"
+    for _ in range(2):
+        exported(folder, "responses", "--format", form, "--output", str(path))
+    path.write_text("response_id,rater_id\na1,anna\n")
+
+    with pytest.raises(click.UsageError, match="no earlier export of these rows"):
+        exported(folder, "responses", "--format", form, "--output", str(path))
+    assert "anna" in path.read_text()

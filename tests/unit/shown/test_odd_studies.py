@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -15,7 +16,7 @@ from eval_assets.scale import Scale
 from eval_assets.shown.html import report_page, screen_fragment
 from eval_assets.shown.next_step import Action
 from eval_assets.shown.report import report_of
-from eval_assets.shown.screen import Screen
+from eval_assets.shown.screen import Screen, first_step
 from eval_assets.shown.screen_json import screen_document
 from eval_assets.shown.terminal import WIDTH, screen_lines
 from eval_assets.verdicts import Verdict
@@ -258,3 +259,18 @@ def test_next_step_names_what_most_disagreement_comes_from(
     assert screen.labels.verdict is Verdict.FAIL
     assert screen.next.sentence.startswith(f"{sentence}; then have ")
     assert screen.next.reason == (reason or "More labels under this question would not help.")
+
+
+def test_judge_that_keeps_the_test_of_another_closed_is_to_go() -> None:
+    ratings, quality = rated(120, 0.3)
+    judges = {"good": judged(quality, 0.2), "odd": judged(quality, 3.0)}
+    screen = shown(question(ratings, judges))
+    apart = replace(screen.assessment, are_judges_apart=True)
+    step = first_step(screen.reading, apart)
+    of_one = {"odd": apart.judges["odd"]}
+
+    assert screen.next.action is Action.USE_JUDGE
+    assert step.text == (
+        "Take odd out of evaluation.yaml. Judges that disagree hold up the held-out test of good."
+    )
+    assert first_step(screen.reading, replace(apart, judges=of_one)).action is not step.action

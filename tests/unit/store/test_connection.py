@@ -335,6 +335,18 @@ def test_a_transaction_that_is_interrupted_leaves_nothing_behind(
     assert count_rows(connection, "responses") == 4
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("Query interrupted"),
+        duckdb.Error("DagsterExecutionInterruptedError: <EMPTY MESSAGE>"),
+    ],
+)
+def test_an_error_of_ctrl_c_in_a_query_is_an_interruption(tmp_path: Path, error: Exception) -> None:
+    with pytest.raises(KeyboardInterrupt), connect(tmp_path / "eval.duckdb"):
+        raise error
+
+
 def test_older_clients_open_a_file_that_a_newer_version_of_duckdb_wrote(tmp_path: Path) -> None:
     with connect(tmp_path / "eval.duckdb"):
         pass

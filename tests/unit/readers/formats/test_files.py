@@ -10,6 +10,7 @@ from eval_assets.readers.formats import files
 from eval_assets.readers.formats.files import (
     decoded,
     decoded_as_guessed,
+    files_below,
     named,
     read_bytes,
     source_fingerprint,
@@ -117,6 +118,17 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
         assert unreadable(tmp_path / "labels.csv") == (
             "labels.csv: the file may not be read. Give yourself the permission to read it."
         )
+
+
+def test_a_folder_without_permission_is_refused_and_not_left_out(tmp_path: Path) -> None:
+    (tmp_path / "labels").mkdir()
+    denied = PermissionError(13, "Permission denied", "labels")
+    with patch("os.scandir", side_effect=denied), pytest.raises(InputError) as raised:
+        files_below(tmp_path, is_deep=True)
+
+    assert str(raised.value) == (
+        "labels: the folder may not be read. Give yourself the permission to read it."
+    )
 
 
 def test_a_disk_that_fails_is_reported_in_the_systems_words(tmp_path: Path) -> None:
