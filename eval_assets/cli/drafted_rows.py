@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from eval_assets.config.rubric import PAIR_COLUMNS
+from eval_assets.ratings_check import guessed_texts
 from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL
-from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.rating_tables import RatingTables
 from eval_assets.readers.references import MODEL_NAME, PROMPT_TEXT, RESPONSE_TEXT
 from eval_assets.readers.values import stretched_ends
@@ -19,9 +19,6 @@ Rows = list[tuple[str, ...]]
 
 _LONGEST_ID = 80
 """Characters; longer items are texts."""
-
-_SHORTEST_TEXT = 30
-"""Characters on average from which a column holds texts and no names."""
 
 _TEXTS = {
     "prompt_text": {*PROMPT_TEXT},
@@ -50,9 +47,10 @@ def response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
     is_pair = len(pair) == len(PAIR_COLUMNS) and "response_text" not in columns
     if is_pair:
         columns = {of: name for of, name in columns.items() if name not in pair.values()} | pair
-    elif longest := guessed_text(tables):
-        columns = {of: name for of, name in columns.items() if name != longest}
-        columns["response_text"] = longest
+    else:
+        guessed = guessed_texts(tables)
+        columns = {of: name for of, name in columns.items() if name not in guessed.values()}
+        columns |= guessed
     item_names = {plain(name) for name in tables.columns.get("item", ())}
     of_item = next((of for of, names in _TEXTS.items() if item_names & names), None)
     texts = PAIR_COLUMNS if is_pair else ("response_text",)
@@ -73,24 +71,6 @@ def response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
     blank = pd.Series("", index=items.index)
     in_order = [ids_of_items, *(cells.get(name, blank) for name in header)]
     return [("response_id", *header), *zip(*in_order, strict=True)]
-
-
-def guessed_text(tables: RatingTables) -> str | None:
-    """Return the column of what raters were most likely shown: the longest texts."""
-    attributes = tables.items.drop(columns=["item", "group", "model"]).fillna("").astype(str)
-    item_names = tables.columns.get("item", ())
-    names = {plain(str(of)) for of in (*attributes, *item_names)}
-    if names & _TEXTS["response_text"] or names >= {*PAIR_COLUMNS}:
-        return None
-    lengths = {
-        str(name): float(texts.str.len().mean())
-        for name, texts in attributes.items()
-        if not may_be(str(name), Role.TEXT)
-        and plain(str(name)) not in _TEXTS["prompt_text"]
-        and texts.nunique() > len(texts) / 2
-    }
-    longest = max(lengths, key=lengths.__getitem__, default=None)
-    return longest if longest is not None and lengths[longest] > _SHORTEST_TEXT else None
 
 
 def rated_rows(tables: RatingTables, rated: pd.DataFrame, ids: Mapping[str, str]) -> Rows:

@@ -13,7 +13,6 @@ import yaml
 
 from eval_assets.cli.drafted_rows import (
     Rows,
-    guessed_text,
     rated_rows,
     response_ids,
     response_rows,
@@ -23,7 +22,7 @@ from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.judges.recorded_replies import score_of_reply
 from eval_assets.labelling.sheets import neutralised
-from eval_assets.ratings_check import with_classes_of_judges
+from eval_assets.ratings_check import guessed_texts, with_classes_of_judges
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import (
@@ -438,13 +437,14 @@ def _notes(tables: RatingTables, *, writes_responses: bool) -> list[str]:
         )
         if len(of)
     ]
-    text = guessed_text(tables) if writes_responses else None
+    texts = guessed_texts(tables) if writes_responses else {}
     guesses = [f"{q.scale.described()} ({q.id})" for q in tables.questions if q.scale_guessed]
     notes = [f"read {' and '.join(rated)}."]
     if guesses:
         notes.append(f"scale guessed from the ratings: {'; '.join(guesses)}. Correct it in {FILE}.")
-    if text:
-        notes.append(f"response_text is {text}. Correct it in {_RESPONSES}.")
+    if texts:
+        columns = ", ".join(f"{of} is {column}" for of, column in texts.items())
+        notes.append(f"{columns}. Correct it in {_RESPONSES}.")
     notes += [_note_on_scale(name, scale, tables) for name, scale in tables.judge_scales.items()]
     notes += [f"{note}." for note in tables.notes]
     for name, reason in tables.not_read.items():

@@ -677,6 +677,20 @@ def test_the_longest_texts_become_the_responses_if_no_column_is_called_so(tmp_pa
     assert rows[1].startswith("call-00,,Caller 0: my order")
 
 
+def test_the_only_texts_before_the_responses_become_the_prompts(tmp_path: Path) -> None:
+    texts = [f"Where is my order {k}? I have waited.,It ships today: order {k}." for k in range(24)]
+    (tmp_path / "t.csv").write_text(
+        "id,customer_message,reply,maria,tom\n"
+        + "".join(f"t{k},{of},{1 + k % 5},{1 + k % 4}\n" for k, of in enumerate(texts))
+    )
+
+    outcome = CliRunner().invoke(init, [str(tmp_path / "t.csv"), str(tmp_path / "mine")])
+
+    assert "prompt_text is customer_message. Correct it in responses.csv." in outcome.output
+    rows = (tmp_path / "mine" / "responses.csv").read_text().splitlines()
+    assert rows[1].startswith(f"t0,{texts[0]}")
+
+
 def test_both_texts_of_a_preference_are_kept_for_raters(tmp_path: Path) -> None:
     rows = [
         f"t{n},Why {n}?,First answer {n},Second answer {n},{'AB'[n % 2]},{'AB'[n % 3 == 0]}"
