@@ -87,7 +87,9 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
     texts = [
         column
         for column in reading.table.columns
-        if column.kind is Kind.TEXT and not column.origin and column.n_distinct == len(column)
+        if column.kind is Kind.TEXT
+        and not (column.origin or column.may_be(Role.TEXT) or column.name in reading.not_read)
+        and column.n_distinct == len(column)
     ]
     is_key = rater.origin is Origin.KEY and rater is not choices.rater_column
     are_systems = any(map(names_model, rater.values)) and _RESPONSES.search(plain(rater.name))
@@ -187,6 +189,7 @@ def best_readings(
     refused: list[Reading] = []
     for of_document in documents.values():
         candidates = [of for table in of_document for of in readings_of(table, options)]
+        candidates = _without_repeated(candidates)
         # What lies above people's ratings in a deeper list are attributes.
         candidates.sort(key=lambda r: -sum(c.column.level for c in r.rated[:1] if not c.is_judge))
         candidates.sort(key=lambda of: -of.likelihood)
@@ -198,6 +201,26 @@ def best_readings(
         else:
             refused += candidates[:1]
     return readings, sorted(refused, key=lambda of: -of.likelihood)
+
+
+def _without_repeated(candidates: list[Reading]) -> list[Reading]:
+    """Return readings without those that repeat ratings for each part of a list beside them."""
+
+    def rated(reading: Reading) -> set[str]:
+        return {of.column.name for of in reading.rated}
+
+    def is_whole(reading: Reading) -> bool:
+        levels = [of.column.level for of in reading.rated]
+        return max(column.level for column in reading.table.columns) == max(levels, default=0)
+
+    whole = [rated(of) for of in candidates if of.refusal is None and is_whole(of)]
+    return [
+        of
+        for of in candidates
+        if is_whole(of)
+        or (of.rater is not None and of.rater.may_be(Role.RATER))
+        or not any(rated(of) <= names for names in whole)
+    ]
 
 
 def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> None:

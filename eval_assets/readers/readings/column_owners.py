@@ -74,7 +74,7 @@ class ColumnOwners:
         if all(of.may_be(Role.RUN) for of in judges):
             # The only score without a rater is a judge's beside its model, or beside runs.
             scores = [c for c in candidates if not self.is_person(c) and c.may_be(Role.RATING)]
-            runs = (c for c in self.columns if c.may_be(Role.RUN))
+            runs = (c for c in self.columns if c.may_be(Role.RUN) and (c.is_whole or c.level))
             has_runs = any(1 < of.n_distinct <= of.n_cells / 2 for of in runs)
             is_of_judge = len(scores) == 1 and (len(self.models_of_all) == 1 or has_runs)
             self._give_judge(scores if is_of_judge else judges_beside(candidates))
@@ -188,7 +188,7 @@ class ColumnOwners:
         are_numbered = owners == ["HUMAN", "JUDGE"] and all(map(str.isdigit, parts[1 - k]))
         are_asked = names_judge(" ".join(parts[1 - k])) and all(map(str.isdigit, parts[k]))
         are_codes = all(of.isdigit() for of in parts[k])
-        are_codes &= all(of[-1].isdigit() for of in parts[1 - k])
+        are_codes &= all(of[-1].isdigit() and who(of) is not Who.CRITERION for of in parts[1 - k])
         if (are_people or are_numbered or are_asked or are_codes) and not chosen:
             # human_1, human_2, llm_1, llm_2 are no questions, q1 and judge_q1 no raters; and
             # nothing says what AA01_01 is.

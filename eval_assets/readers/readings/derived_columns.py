@@ -187,6 +187,8 @@ def figure_of(column: CodedColumn, peers: Columns) -> str | None:
     """Return the figure of other columns that a column holds in nearly every row."""
     ratings = np.array([row_numbers(other) for other in peers])
     rows = ~np.isnan(ratings).all(axis=0) & column.has_cell
+    if rows.sum() <= FEWEST_COMPUTED:
+        return None
     figures, ratings = row_numbers(column)[rows], ratings[:, rows]
     for figure, name in _COMPUTED:
         if np.mean(np.abs(figure(ratings, axis=0) - figures) < 0.01) > 0.99:

@@ -343,7 +343,8 @@ class ItemKeys:
         run = next((column for column in columns if column in self.runs), None)
         items = [column for column in columns if column is not run]
         question = self.choices.question or question_among(items, self.is_rated)
-        if question is not None and question.origin is Origin.KEY:
+        n_asked = sum(column.who is Who.CRITERION for column in self.candidates)
+        if question is not None and question.origin is Origin.KEY and n_asked > 1:
             # Systems may each have ratings by several criteria.
             is_question = share_of_criteria(question.values) > 0.5
             question = question if is_question else self.choices.question

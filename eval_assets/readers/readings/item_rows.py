@@ -11,7 +11,9 @@ from eval_assets.readers.columns import (
     Origin,
     combined,
     n_distinct,
+    share_constant,
 )
+from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
     Who,
@@ -29,6 +31,7 @@ from eval_assets.readers.readings.header_raters import HeaderRaters
 from eval_assets.readers.readings.rated_columns import RatedColumns
 from eval_assets.readers.readings.table_reading import (
     VALUES_ALONE,
+    WHO_RATES,
     Choices,
     Reading,
     option_text,
@@ -130,7 +133,10 @@ class _ItemRows:
         is_open &= reading.refusal is None and reading.is_of_judges
         names = tuple(of.column.name for of in reading.rated)
         for column in self.owners.columns if is_open and len(models) > 1 else ():
-            are_people = share_of_people(column.values[:50]) > 0.5
+            is_rater = column.holds_emails or (
+                WHO_RATES.search(plain(column.name)) and column.may_be(Role.RATER)
+            )
+            are_people = is_rater and share_of_people(column.values[:50]) > 0.5
             if are_people and column.name not in names and all(map(names_model, models)):
                 message = f"{column.name} names people, and all ratings are in columns of models"
                 rater = option_text(self.table, "rater", column.name)
@@ -180,7 +186,9 @@ class _ItemRows:
             and (is_rating_word(people[0].name) or self.owners.who_is(people[0]) is Who.HUMAN)
         ):
             # Who gave a human_score is named beside it, if several did.
-            reading.likelihood -= 0.5 * any(len(c.values) > 1 for c in raters)
+            n_rows = len(self.table)
+            of_some = (c for c in raters if c.n_cells == n_rows and 2 * len(c.values) <= n_rows)
+            reading.likelihood -= 0.5 * any(len(c.values) > 1 for c in of_some)
         if reading.items:
             return
         reading.likelihood -= 1
@@ -203,6 +211,7 @@ class _ItemRows:
 
     def _note_repeated_texts(self, reading: Reading) -> None:
         """Say that rows which only their number tells apart are read as items of their own."""
+        ratings = [of.column for of in reading.rated if not of.is_judge]
         parts = [
             column
             for column in self.table.columns
@@ -213,7 +222,8 @@ class _ItemRows:
         raters = {of.rater or "" for of in reading.rated if not of.is_judge}
         if not texts or len(raters) != 1 or len(reading.items) != 1 or reading.question:
             return
-        if 2 * n_distinct(combined(parts)) <= len(self.table):
+        unit, n_rows = combined(parts), len(self.table)
+        if 2 * n_distinct(unit) <= n_rows and share_constant(ratings[0], unit) < 1:
             text = f"the same {listed_briefly(texts)} in several rows, each read as an item"
             reading.add_doubt(texts, text, rater=["X"])
 

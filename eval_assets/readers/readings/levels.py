@@ -50,7 +50,9 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     scores = [
         of
         for of in repeated
-        if of.who is Who.JUDGE and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
+        if of.who is Who.JUDGE
+        and any(_is_like(of, peer.column) for peer in rated)
+        and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
     ]
     scores = _of_people(repeated, first) if of_judges else scores
     is_open = not (of_judges or all(judge_of_question(of.name, questions) for of in scores))
@@ -160,6 +162,9 @@ def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
             and _is_like(of.column, best.rated[0].column)
             and (other.judges_only or of.is_judge) is not best.is_of_judges
         ]
+        if best.is_of_judges and not other.rater:
+            people = _of_people([of.column for of in rated], best.rated[0])
+            rated = [of for of in rated if of.column in people]
         shares_items = {c.name for c in other.items} & {c.name for c in best.items}
         if other.table is not best.table and rated and not other.refusal and shares_items:
             questions = {of.question for of in best.rated}
@@ -185,6 +190,9 @@ def judge_of_question(header: str, questions: Sequence[str]) -> tuple[str, str] 
     ]
     if len(named) != 1:
         return None
+    owner, field = owner_and_field(header)
+    if owner and plain(field) == plain(named[0]):
+        return owner_and_field(owner)[1], named[0]
     return re.sub(rf"_?{re.escape(plain(named[0]))}_?", "", name) or "judge", named[0]
 
 

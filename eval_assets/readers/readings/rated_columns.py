@@ -254,7 +254,12 @@ class RatedColumns:
         people = [column for column in rated if judges and self.owners.is_person(column)]
         unlike = [c for c in people if 2 * len(values & _values(c)) < len(_values(c))]
         pairs = [c for c in people if unlike and any(self.owners.is_pair(c, of) for of in judges)]
-        return [column for column in unlike if pairs and column not in pairs]
+        return [
+            column
+            for column in unlike
+            if pairs and column not in pairs
+            if not (is_first_name(column.name) or names_one_of_several(column.name))
+        ]
 
     def _is_alike(self, column: CodedColumn, group: Columns) -> bool:
         first = group[0]

@@ -84,8 +84,13 @@ def rater_candidates(table: CodedTable, columns: Columns, choices: Choices) -> l
     authors = [of for of in named if any(share_constant(c, of.codes) == 1 for c in texts)]
     if len(named) == 1 or authors == named:
         # Authors of texts that are rated once each, and not of notes on items.
-        texts = [of for of in texts if of.n_distinct > 0.9 * len(table)]
-        authors = [of for of in named if plain(of.name).startswith("author") and texts]
+        texts = [
+            of for of in texts if of.n_distinct > 0.9 * len(table) and not of.may_be(Role.TEXT)
+        ]
+        items = [of for of in columns if of.may_be(Role.ITEM) and 2 * of.n_distinct < len(table)]
+        authors = [
+            of for of in named if plain(of.name).startswith("author") and texts and not items
+        ]
     return [of for of in likely if of not in authors][:6]
 
 
@@ -142,7 +147,10 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         or (table.judge and column.may_be(Role.RUN))
         or (column.can_rate and names_model(column.name))
         or (is_number and _is_flag_of_rows(table, column))
-        or (column.may_be(*DESCRIBES) and not _names_some_judge(column))
+        or (
+            column.may_be(*DESCRIBES)
+            and not (_names_some_judge(column) and (column.level or holds_raters(column)))
+        )
         or (not is_named and _is_of_other_names(table, column, ratings))
         or _is_above_models(table, column, ratings)
         or (column.origin is Origin.POSITION and _is_place_in_list(table, column, ratings))
@@ -201,16 +209,21 @@ def _is_above_models(table: CodedTable, column: CodedColumn, ratings: Columns) -
 def _is_place_in_list(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether a field says what the parts of a list are, or two texts do, and no raters."""
     peers = [of for of in table.columns if of.level == column.level and of is not column]
-    if _is_set(column, ratings):
+    fields = {owner_and_field(of.name)[1] for of in peers}
+    if fields.issuperset(("start", "end")) or _is_set(column, ratings):  # parts of a text, or ids
         return True
     are_sides = column.n_distinct == 2 and any(of.n_distinct > 3 for of in ratings)
-    return any(
-        of.may_be(Role.SYSTEM)
-        or _names_parts(of, column)
-        or (of.n_distinct >= column.n_distinct and holds_raters(of))
-        for of in peers
-        if of.n_distinct > 1
-    ) or (are_sides and responses_side_by_side(table))
+    return (
+        any(
+            of.may_be(Role.SYSTEM)
+            or _names_parts(of, column)
+            or (of.n_distinct >= column.n_distinct and holds_raters(of))
+            for of in peers
+            if of.n_distinct > 1
+        )
+        or (are_sides and responses_side_by_side(table))
+        or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
+    )
 
 
 def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
@@ -234,7 +247,7 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     may_be_letters = len(ratings) > 1 and all(re.fullmatch(r"[^\W\d_]\d?", of) for of in names)
     is_verdict = column.may_be(Role.RATER) and column.holds_verdicts  # of the expert in the header
     is_ordered = (column.order is not None or is_verdict) and not column.origin
-    if is_ordered and not (may_be_letters and column.may_be(Role.RATER)):
+    if is_ordered and not is_number and not (may_be_letters and column.may_be(Role.RATER)):
         return True
     # Raters are not called like ratings.
     folded = {name.casefold() for name in names}

@@ -76,7 +76,7 @@ _BY_NAME = Reason("an attribute by its name")
 _SUMMARY = Reason("a summary by its name", is_attribute=False)
 _UNSTABLE = Reason("a judge's score that differs within an item", is_told=True)
 _MEASUREMENT = Reason("a measurement or a flag by its name")
-_DECIMALS = Reason("decimals that hardly repeat, beside ratings", is_told=True, is_attribute=False)
+_DECIMALS = Reason("decimals that hardly repeat, beside ratings", is_attribute=False)
 
 
 def readings_of_rating_rows(
@@ -310,7 +310,12 @@ class _RatingRows:
             if reason is None:
                 rated.append(column)
                 continue
-            may_rate = reason == _BY_NAME and column.may_be(Role.SYSTEM)
+            is_system = reason == _BY_NAME and column.may_be(Role.SYSTEM)
+            may_rate = is_system and (
+                column.kind is Kind.NUMBER
+                or column.order is not None
+                or share_constant(column, unit) < 1
+            )
             is_flag = reason == _MEASUREMENT and re.match("(is|has|contains)_", plain(column.name))
             is_ordered = reason == _MEASUREMENT and len(column.order or ()) > 2
             if is_flag or is_ordered or reason == _SUMMARY:
@@ -339,7 +344,8 @@ class _RatingRows:
             return rated
         repeated = [column for column in rated if column.n_distinct < 0.5 * column.n_cells]
         decimals = [c for c in rated if repeated and not c.is_whole and c not in repeated]
-        self.not_read |= {c.name: _DECIMALS for c in decimals}
+        scores = [c for c in decimals if c.may_be(Role.RATING)]
+        self.not_read |= {c.name: _DECIMALS.told if c in scores else _DECIMALS for c in decimals}
         rated = self._without_codes([c for c in rated if c not in decimals], key_columns)
         return self._of_one_kind(self._without_figures(rated), key)
 

@@ -763,6 +763,18 @@ def test_columns_of_models_beside_people_may_be_what_these_rated(
     assert len(read_ratings([tmp_path / "r.csv"], judges).scores) == 2 * N
 
 
+def test_authors_of_items_rated_none_and_those_of_comments_did(tmp_path: Path) -> None:
+    names = turns("Jane Austen", "Emma Stone")
+    judged = read(tmp_path, "j.csv", sheet("id,author,gpt-4o,claude-3-opus", names, ANNA, JUDGE))
+    rows = [(i, name, n % 5 + 1) for n, i in enumerate(IDS) for name in ("anna", "ben")]
+    lines = [f"{i},{name},{k},{name} thinks that {i} is good in tone" for i, name, k in rows]
+
+    rated = read(tmp_path, "r.csv", "\n".join(["item_id,author,rating,comment", *lines]))
+
+    assert set(judged.scores["judge"]) == {"gpt-4o", "claude-3-opus"}
+    assert set(rated.ratings["rater"]) == {"anna", "ben"}
+
+
 @pytest.mark.parametrize("header", ["COMMENT_ID", "COMMENT_ID,COMMENT_SCORE,AUTHOR_USERNAME"])
 def test_numbers_of_students_in_a_header_are_raters(header: str, tmp_path: Path) -> None:
     attributes = (turns(7, -3, 120), turns("user_1", "user_2"))[: header.count(",")]
