@@ -50,6 +50,30 @@ def owner_and_field(header: str) -> tuple[str, str]:
     return ".".join(owners), field
 
 
+def without_scale(header: str) -> str:
+    """Return a header without a scale behind it.
+
+    Examples:
+        >>> without_scale("Tone (1-5)"), without_scale("(1)")
+        ('Tone', '(1)')
+    """
+    return re.sub(r"(?<=\w)\s*[(\[][^)\]]*\d[^)\]]*[)\]]$", "", header)
+
+
+_SAID_BY = re.compile(r"(?<![^_])((score|rating|label|grade|verdict)s?|human|judge|llm)(?![^_])_?")
+
+
+def question_in(header: str) -> str:
+    """Return what a header asks, without words for ratings and raters.
+
+    Examples:
+        >>> [question_in(name) for name in ("Eval.Tone", "judge_tone_score", "Tone (1-5)", "score")]
+        ['tone', 'tone', 'tone', '']
+    """
+    field = owner_and_field(without_scale(header))[1]
+    return _SAID_BY.sub("", plain(field)).strip("_")
+
+
 _NUMBERED = "|".join(" ".join([*lines_of("round"), *lines_of("run")]).split())
 _NUMBERED_NAME = re.compile(
     rf"(.*?)[\s_,:.(-]*(?<![^\W\d_])(?:({_NUMBERED}|pass|sample)[\s_.-]*(\d+)"

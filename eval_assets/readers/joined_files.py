@@ -7,8 +7,8 @@ from pathlib import Path
 from eval_assets.errors import InputError, raise_all
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined, n_distinct
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.header_parts import distinct_parts, names_evaluator, shared_part
-from eval_assets.readers.names import Role, Who, is_rating_word, may_be, share_of_people, who
+from eval_assets.readers.header_parts import names_evaluator, question_in
+from eval_assets.readers.names import Role, Who, is_rating_word, may_be, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings import readings_of
@@ -46,7 +46,6 @@ def joined_readings(
         main = _with_items_of(main, reading, options)
     of_main = [_with_items_of(reading, main, options) for reading in further]
     joined = [of for of in of_main if _rates_items_of(main, of, options)]
-    [main, *joined] = _with_people_of_headers([main, *joined])
     return [main, *joined, *_unnamed_readings(main, [*further, *refusals], joined, options)]
 
 
@@ -92,7 +91,6 @@ def _rates_items_of(main: Reading, reading: Reading, options: ReadOptions) -> bo
     """Return whether a reading holds ratings of the main one's items, and not attributes."""
     of_raters = (Who.HUMAN, Who.PERSON, Who.JUDGE)
     is_rated = any(of.is_judge or of.column.who in of_raters for of in reading.rated)
-    is_rated |= bool(_people_of_headers([main, reading]))
     is_attributes = reading.rater is None and not is_rated and not options.rating
     if is_attributes and not names_rater(options, reading.table.file):
         return False
@@ -101,34 +99,13 @@ def _rates_items_of(main: Reading, reading: Reading, options: ReadOptions) -> bo
     return shares or reading.likelihood >= main.likelihood - 3
 
 
-def _people_of_headers(readings: Sequence[Reading]) -> dict[str, str]:
-    """Return the person in each header, if each file names one, as kim_score and lou_score do."""
-    headers = [of.column.name for reading in readings for of in reading.rated]
-    people = distinct_parts(headers)
-    are_single = len(readings) == len(headers) == len({*headers})
-    is_open = are_single and len(headers) > 1 and not any(of.rater for of in readings)
-    return people if is_open and share_of_people({*people.values()}) == 1 else {}
-
-
-def _with_people_of_headers(readings: Sequence[Reading]) -> list[Reading]:
-    """Return readings as those of one question if only names of people tell their headers apart."""
-    if not (people := _people_of_headers(readings)):
-        return [*readings]
-    result = []
-    for reading in readings:
-        [rated] = reading.rated
-        name = rated.column.name
-        of_person = replace(rated, rater=people[name], question=shared_part(name, people))
-        result.append(replace(reading, rated=[of_person]))
-    return result
-
-
 def _unnamed_readings(
     main: Reading, candidates: Sequence[Reading], joined: Sequence[Reading], options: ReadOptions
 ) -> list[Reading]:
     """Return the ratings on the main file's questions in files that name no rater."""
-    questions = {plain(of.column.name) for of in main.rated if not of.rater}
-    questions |= set() if main.question is None else {*map(plain, main.question.values)}
+    headers = [of.column.name for of in main.rated if not of.rater]
+    headers += [] if main.question is None else main.question.values
+    questions = {question_in(header) or plain(header) for header in headers}
     values = {value for of in main.rated for value in of.column.rating_words}
     readings = []
     for reading in candidates:
@@ -139,7 +116,7 @@ def _unnamed_readings(
         columns = tuple(
             column.name
             for column in table.columns
-            if plain(column.name) in questions
+            if (question_in(column.name) or plain(column.name)) in questions
             or (
                 len(questions) < 2  # noqa: PLR2004 - then a column called score is on the only one
                 and is_rating_word(column.name)

@@ -24,6 +24,7 @@ from eval_assets.readers.columns import (
 from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.header_rows import MOST_COLUMNS
+from eval_assets.readers.header_parts import question_in, without_scale
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import (
     export_of,
@@ -32,10 +33,7 @@ from eval_assets.readers.importers.tool_exports import (
 )
 from eval_assets.readers.joined_files import joined_readings, names_rater, refusal_of
 from eval_assets.readers.judge_replies import ScoreOfReply, with_scores_of_replies
-from eval_assets.readers.names import (
-    Role,
-    is_rating_word,
-)
+from eval_assets.readers.names import Role, is_rating_word
 from eval_assets.readers.option_checks import check_effects, check_names
 from eval_assets.readers.problems import listed_briefly, nearest, quoted
 from eval_assets.readers.question_scales import ONE_QUESTION, with_values
@@ -284,6 +282,7 @@ def _read(
     notes = [
         *[f"{unrated}: {words}"] * bool(words),
         *_notes_on_unread(readings),
+        *_note_on_questions(ratings.rows),
         *(f"not read: {of.table.place}, as {of.refusal[0]}" for of in lost if of.refusal),
         *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
@@ -323,30 +322,45 @@ def _notes_on_unread(readings: Sequence[Reading]) -> list[str]:
     return notes
 
 
+def _note_on_questions(rows: pd.DataFrame) -> list[str]:
+    """Return a line if judges scored none of the questions that people rated."""
+    people, judges = (
+        dict.fromkeys(rows["question"][rows["is_judge"] == is_judge].astype(str))
+        for is_judge in (False, True)
+    )
+    if not people or not judges or people.keys() & judges.keys():
+        return []
+    names = f"people rated {listed_briefly([*people])}, judges {listed_briefly([*judges])}"
+    return [f"nothing is compared: {names}; give a question one name in both"]
+
+
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
     """Give questions without a name that of the only other one; without one it is `rating`."""
     rows = ratings.rows
     questions = rows["question"].cat.remove_unused_categories()
     headers = [str(name) for name in questions.cat.categories]
-    names = [" ".join(header.split()) for header in headers]  # a header may have several lines
     is_judge = rows["is_judge"].to_numpy()
+    of_people = {*questions[~is_judge].unique()}
+    spellings: dict[str, str] = {}  # that of people, without the lines that a header may have
+    for header in sorted(headers, key=lambda header: header not in of_people):
+        spellings.setdefault(_letters(header), " ".join(header.split()))
+    names = [spellings[_letters(header)] for header in headers]
     people, judges = (
-        {" ".join(str(name).split()) for name in questions[of].unique()}
+        {spellings[_letters(str(name))] for name in questions[of].unique()}
         for of in (~is_judge, is_judge)
     )
     one_of_each = not are_certain and len(people) == len(judges) == 1 and people != judges
-    named_questions = [
-        name for name in names if name and not (one_of_each and is_rating_word(name))
-    ]
-    unnamed = {name for name in names if name not in named_questions}
+    unnamed = {name for name in names if not name or (one_of_each and is_rating_word(name))}
     renamed = names
     if unnamed and (one_of_each or "" in unnamed):
-        name = named_questions[0] if len(named_questions) == 1 else ONE_QUESTION
+        named = [*dict.fromkeys(name for name in names if name not in unnamed)]
+        name = named[0] if len(named) == 1 else ONE_QUESTION
         renamed = [name if of in unnamed else of for of in names]
-    spellings: dict[str, str] = {}
-    for name in sorted(renamed, key=lambda name: name not in people):
-        spellings.setdefault(_letters(name), name)
-    renamed = [spellings[_letters(name)] for name in renamed]
+    elif not are_certain:  # score_tone of a judge is people's tone
+        same = [*map(question_in, people - judges), *map(question_in, judges - people)]
+        of_core = {core: of for of in people - judges if same.count(core := question_in(of)) > 1}
+        pairs = [(name, of_core.get(question_in(name), name)) for name in names]
+        renamed = [a if a in people or ("." in a and "." in b) else b for a, b in pairs]
     if renamed != headers:
         places = pd.Index(dict.fromkeys(renamed), dtype=object)
         codes = places.get_indexer(pd.Index(renamed))[questions.cat.codes.to_numpy()]
@@ -355,7 +369,8 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
 
 
 def _letters(name: str) -> str:
-    return re.sub(r"[-_ ]+", "_", name).casefold()
+    """Return a name without case, kinds of spaces and a scale behind it, as in Tone (1-5)."""
+    return re.sub(r"[-_\s]+", "_", without_scale(name.strip())).casefold()
 
 
 def _select_questions(ratings: CollectedRatings, options: ReadOptions) -> None:

@@ -4,6 +4,7 @@ The content of a file decides how it is read, and never its name.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress, product
@@ -19,10 +20,18 @@ from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.files import files_below, is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.header_parts import name_and_number
+from eval_assets.readers.header_parts import name_and_number, parts_of_raters
 from eval_assets.readers.json_documents import tables_of_document, tables_of_records
 from eval_assets.readers.lists_in_cells import with_lists_unfolded
-from eval_assets.readers.names import Role, Who, may_be, names_id, who
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    is_first_name,
+    may_be,
+    names_id,
+    share_of_people,
+    who,
+)
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME, MOST_QUESTIONS, form_of
@@ -207,12 +216,23 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
             groups.append([table])
         else:
             group.append(table)
-    joined = [_joined(group) if len(group) > 1 else group[0] for group in groups]
+    n_tables = Counter(table.file for table in tables)
+    firsts = [group[0] for group in groups]
+    places = [of.sheet if n_tables[of.file] > 1 else Path(of.file).stem for of in firsts]
+    people = _people_of_places(places)
+    joined = [_joined(of, people.get(name, "")) for of, name in zip(groups, places, strict=True)]
     return [
         _with_rounds_apart(table)
         for table in joined
         if (len(table) > 1 or not table.document) and not any(map(table.find, _OF_PIVOTS))
     ]
+
+
+def _people_of_places(names: Sequence[str]) -> dict[str, str]:
+    """Return the people whose names tell files or sheets apart, as ratings_kim and ratings_lou."""
+    people = parts_of_raters(names) or {name: name for name in names if is_first_name(name)}
+    are_people = len(people) > 1 and share_of_people({*people.values()}) == 1
+    return people if are_people and any(map(is_first_name, people.values())) else {}
 
 
 def _with_rounds_apart(table: CodedTable) -> CodedTable:
@@ -257,7 +277,18 @@ def _is_same_form(table: CodedTable, other: CodedTable) -> bool:
     return is_alike and len(depths) == 1 and (is_same_place or table.file != other.file)
 
 
-def _joined(tables: Sequence[CodedTable]) -> CodedTable:
+def _joined(tables: Sequence[CodedTable], person: str) -> CodedTable:
+    """Return tables of one form as one; a single one is the person's whose name it has."""
+    if len(tables) == 1:
+        columns = tables[0].columns
+        if not person or any(of.may_be(Role.RATER) for of in columns):
+            return tables[0]
+        prefix = re.compile(
+            rf"(?<![^\W_]){re.escape(person)}[ _.:-]+|[ _.:-]+{re.escape(person)}$", re.IGNORECASE
+        )
+        columns = [replace(of, name=prefix.sub("", of.name)) for of in columns]  # kim_score
+        part = CodedColumn.of(Origin.FILE.value, [person] * len(tables[0]))
+        return replace(tables[0], columns=[*columns, replace(part, origin=Origin.FILE)])
     of_one_file = len({table.file for table in tables}) == 1
     parts = [t.sheet for t in tables] if of_one_file else _differing([t.file for t in tables])
     origin = Origin.SHEET if of_one_file else Origin.FILE

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from os.path import commonprefix
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from eval_assets.readers.header_parts import (
     name_and_number,
     owner_and_field,
     parts_of_raters,
+    question_in,
     shared_part,
 )
 from eval_assets.readers.names import (
@@ -276,7 +278,15 @@ def _beside_humans(columns: Columns) -> list[CodedColumn]:
     humans = [of for of in columns if "human" in of.name.lower()]
     of_humans = {re.sub("human_|_human$", "", plain(of.name)) for of in humans}
     of_humans -= {plain(of.name) for of in humans}  # human2 beside human is another person
-    pairs = ((a, b) for a, b in product(humans, columns) if {*a.values} == {*b.values})
+    pairs = [(a, b) for a, b in product(humans, columns) if b not in humans]
+    metrics = {  # correctness_score beside human_correctness
+        b.name
+        for a, b in pairs
+        if question_in(a.name) == question_in(b.name) != ""
+        and _share_values(a, b)
+        and not (is_first_name(b.name) or who(b.name) in (Who.HUMAN, Who.JUDGE))
+    }
+    pairs = [(a, b) for a, b in pairs if {*a.values} == {*b.values}]
     names = ([of.name for of in pair] for pair in pairs)
     of_none = {  # ragcoder_label beside human_label
         name
@@ -287,7 +297,16 @@ def _beside_humans(columns: Columns) -> list[CodedColumn]:
         and not (is_first_name(part) or names_one_of_several(part))
         and not may_be(part, Role.SUMMARY, Role.SYSTEM, Role.ROUND, Role.RUN)
     }
-    return [of for of in columns if plain(of.name) in of_humans or of.name in of_none]
+    return [of for of in columns if plain(of.name) in of_humans or of.name in of_none | metrics]
+
+
+def _share_values(column: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether more than half of the values of either column are those of the other."""
+    sets = [
+        {*(of.numbers[of.is_rating] if of.kind is Kind.NUMBER else of.values)}
+        for of in (column, other)
+    ]
+    return 2 * len(sets[0] & sets[1]) > max(map(len, sets))
 
 
 def _beside_reference(columns: Columns) -> list[CodedColumn]:
@@ -330,3 +349,21 @@ def judged(column: CodedColumn) -> RatedColumn:
 def may_be_name(column: CodedColumn) -> bool:
     """Return whether a name of a summary is that of people, too, so that the values decide."""
     return plain(column.name) in ("max", "min")
+
+
+def of_one_rater(columns: Columns) -> list[RatedColumn]:
+    """Return the questions that one person or judge answered, as expert_tone, or tone_human."""
+    for step in (1, -1) if len(columns) > 1 else ():
+        names = [column.name[::step] for column in columns]
+        shared = re.match(r"(.*)[ _.:/-]+", commonprefix(names))  # noqa: RUF071 - of letters
+        rater = shared[1][::step].strip(" _.:/-") if shared else ""
+        if shared is None or who(rater) not in (Who.HUMAN, Who.JUDGE):
+            continue
+        parts = [name[shared.end() :][::step] for name in names]
+        are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
+        are_asked = Who.CRITERION in map(who, parts) and not are_short
+        if are_asked and not any(of[:1].isdigit() for of in parts):
+            is_judge = who(rater) is Who.JUDGE
+            questions = zip(columns, parts, strict=True)
+            return [RatedColumn(of, rater, part, is_judge=is_judge) for of, part in questions]
+    return []

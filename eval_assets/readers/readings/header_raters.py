@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os.path import commonprefix
 
 from eval_assets.readers.columns import (
     CodedColumn,
@@ -37,6 +36,7 @@ from eval_assets.readers.readings.column_owners import (
     judged,
     judges_beside,
     may_be_name,
+    of_one_rater,
 )
 from eval_assets.readers.readings.rated_columns import REPEATED
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion, judges_of_parts
@@ -127,11 +127,11 @@ class HeaderRaters:
         reading, people, judges = self.reading, self.rated, self.judges
         crossed = self.owners.crossed(people + judges)
         if crossed or not (people and judges):
-            return crossed, _of_one_rater(people or judges)
+            return crossed, of_one_rater(people or judges)
         of_people = self.owners.crossed(people)
         of_judges = judges_of_parts(judges, of_people)
         rated = [] if of_judges or reading.question else columns_by_criterion(people, judges)
-        if not (rated or of_people or reading.question) and (answers := _of_one_rater(people)):
+        if not (rated or of_people or reading.question) and (answers := of_one_rater(people)):
             rated = [*answers, *(r for judge in judges for r in judges_of_parts([judge], answers))]
         rest = [of for of in judges if all(of is not known.column for known in rated)]
         if not rated or any(map(self.owners.is_chosen, rest)):
@@ -378,21 +378,3 @@ def _are(names: Sequence[str], role: str) -> str:
     """
     plural = f"{role.removeprefix('a ')}s"
     return f"{listed_briefly(names)} {f'is {role}' if len(names) == 1 else f'are {plural}'}"
-
-
-def _of_one_rater(columns: Columns) -> list[RatedColumn]:
-    """Return the questions that one person or judge answered, as expert_tone, or tone_human."""
-    for step in (1, -1) if len(columns) > 1 else ():
-        names = [column.name[::step] for column in columns]
-        shared = re.match(r"(.*)[ _.:/-]+", commonprefix(names))  # noqa: RUF071 - of letters
-        rater = shared[1][::step].strip(" _.:/-") if shared else ""
-        if shared is None or who(rater) not in (Who.HUMAN, Who.JUDGE):
-            continue
-        parts = [name[shared.end() :][::step] for name in names]
-        are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
-        are_asked = Who.CRITERION in map(who, parts) and not are_short
-        if are_asked and not any(of[:1].isdigit() for of in parts):
-            is_judge = who(rater) is Who.JUDGE
-            questions = zip(columns, parts, strict=True)
-            return [RatedColumn(of, rater, part, is_judge=is_judge) for of, part in questions]
-    return []

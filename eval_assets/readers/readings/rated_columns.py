@@ -30,7 +30,12 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.rating_tables import Reason
-from eval_assets.readers.readings.column_owners import ColumnOwners, kinds_of, may_be_name
+from eval_assets.readers.readings.column_owners import (
+    ColumnOwners,
+    kinds_of,
+    may_be_name,
+    of_one_rater,
+)
 from eval_assets.readers.readings.derived_columns import FEWEST_COMPUTED, figure_of
 from eval_assets.readers.readings.table_reading import (
     BY_NAME,
@@ -141,11 +146,14 @@ class RatedColumns:
         is_measured = is_run or column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
         is_constant = column.n_distinct == 1
         peers = [other for other in candidates if other is not column]
+        is_summary = column.may_be(Role.SUMMARY)
+        is_question = (is_summary or is_measured) and self._is_question(column, peers)
         # A person may be called Max: the values decide.
         is_named = (is_rater or may_be_name(column)) and not _NO_REFERENCE.search(name)
         is_unordered = is_word and column.order is None and not is_rating
         is_of_peers = column.name.startswith("column ") or not (is_rater or is_judge)
-        is_other = is_word and not any(value in other.values for other in peers)
+        varied = [other for other in peers if other.n_distinct > 1]
+        is_other = is_word and not any(value in other.values for other in varied or peers)
         owned = [
             of for of in peers if self.owners.is_person(of) or self.owners.who_is(of) is Who.JUDGE
         ]
@@ -160,9 +168,10 @@ class RatedColumns:
             Reason("counts the rows"): column.counts_rows,
             Reason("an identifier or attribute by its name"): names_id(column.name)
             or (is_item and not re.search(r"\[|\d$", column.name)),
-            _SUMMARY: (column.may_be(Role.SUMMARY) and not is_named) or is_compared,
+            _SUMMARY: is_compared or (is_summary and not (is_named or (is_question and is_word))),
             BY_NAME: is_measured
-            and not (is_own_rating or is_shared or is_role or _NUMBERED_RATER.match(name)),
+            and not (is_own_rating or is_shared or is_role or is_question)
+            and not _NUMBERED_RATER.match(name),
             Reason("not a rating by its name"): _STATISTIC.search(name),
             Reason("a flag by its name"): (
                 column.may_be(Role.FLAG)
@@ -180,10 +189,15 @@ class RatedColumns:
             and is_word,
             Reason("free text by its name"): column.may_be(Role.TEXT),
             Reason("one value", is_told=is_answer): is_constant
-            and (any(other.n_distinct > 1 for other in peers) or is_unordered)
+            and (varied or is_unordered)
             and (is_of_peers or is_other),
         }
         return next((reason for reason, applies in reasons.items() if applies), None)
+
+    def _is_question(self, column: CodedColumn, peers: Columns) -> bool:
+        """Return whether a person and a judge say it in the same words, as ok_human, ok_judge."""
+        alike = (of for of in peers if {*of.values} == {*column.values})
+        return any(self.owners.is_pair(column, of) for of in alike)
 
     def _without_earlier(self, candidates: Columns) -> list[CodedColumn]:
         """Return the columns without initial_label beside reviewed_label, and earlier rounds."""
@@ -201,7 +215,8 @@ class RatedColumns:
         strangers = self._beside_pairs(rated)
         self.not_read |= {column.name: UNLIKE for column in strangers}
         rated = [column for column in rated if column not in strangers]
-        if crossed_parts([c.name for c in rated]) or all(map(self.owners.is_chosen, rated)):
+        is_grid = crossed_parts([c.name for c in rated]) or of_one_rater(rated)
+        if is_grid or all(map(self.owners.is_chosen, rated)):
             return rated
         names = with_shared_parts([c.name for c in rated])
         aside = [c for c in rated if c.name not in names and self.owners.who_is(c) is not Who.JUDGE]
@@ -330,6 +345,7 @@ class RatedColumns:
             c
             for c in people
             if c.may_be(Role.SUMMARY) and not (self.owners.is_chosen(c) or may_be_name(c))
+            if not (c.kind is Kind.WORD and self._is_question(c, self.judges))
         ]
         rest = [column for column in people if column not in aside]
         are_people = any(map(self.owners.is_person, rest)) or self.owners.crossed(rest)

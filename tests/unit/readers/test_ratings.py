@@ -939,7 +939,9 @@ def test_column_beside_a_grid_of_raters_and_questions_is_named_and_not_read(tmp_
     assert {*tables.ratings["rater"]} == {*RATERS}
     assert {*tables.ratings["question"]} == {"Tone", "Style"}
     assert tables.not_read.keys() == {"r.csv:CSAT"}
-    assert tables.notes == ("not read: CSAT, its name has not the parts of the others",)
+    note, comparison = tables.notes
+    assert note == "not read: CSAT, its name has not the parts of the others"
+    assert "people rated Tone, Style, judges rating" in comparison
     assert len(tables.scores) == N
 
 

@@ -1122,6 +1122,15 @@ FOLDERS: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
         {"kim", "lou"},
         set(),
     ),
+    "people in names of files with other headers": (
+        {
+            "ratings_Priya.csv": scored("Score (1-5)"),
+            "ratings_Tom.csv": scored("score"),
+            "judge_out.csv": scored("judge_score"),
+        },
+        {"Priya", "Tom"},
+        {"judge_score"},
+    ),
     "gold beside people": (
         {f"{of}.csv": scored("score") for of in ("kim", "max", "gold")},
         {"kim", "max"},
@@ -1727,12 +1736,12 @@ def test_criteria_of_one_person_are_all_in_the_other_reading(tmp_path: Path) -> 
 
 
 def test_refusal_says_how_to_name_a_judge_of_several_questions(tmp_path: Path) -> None:
-    rows: Rows = [["query", "coherence/score", "fulfillment/score", "human_coherence"]]
+    rows: Rows = [["query", "coherence/score", "fulfillment/score", "human_fluency"]]
     rows += [[item, *(of(item, rater) for rater in RATERS)] for item in ITEMS]
 
     message = refusal(tmp_path, "metrics.csv", csv_of(rows))
 
-    assert "--rater human_coherence --judge coherence/score,fulfillment/score" in message
+    assert "--rater human_fluency --judge coherence/score,fulfillment/score" in message
 
 
 def test_labels_of_people_on_answers_of_the_model_in_the_name_of_the_file(tmp_path: Path) -> None:

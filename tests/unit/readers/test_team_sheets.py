@@ -49,6 +49,19 @@ EVENTS: list[dict[str, object]] = [
 ]
 
 SHEETS = {
+    "metrics.csv": (
+        sheet("id,inputs.human_tone,outputs.tone.tone", ANNA, JUDGE),
+        {"inputs.human_tone"},
+        {"outputs.tone.tone"},
+    ),
+    "totals.csv": (
+        sheet(
+            "id,tone_human,tone_judge,right_total_human,right_total_judge",
+            *words("no", "yes", ANNA, JUDGE, BEN, SECOND),
+        ),
+        {"human"},
+        {"judge"},
+    ),
     "flags.csv": (
         sheet(
             "id,correct_human,correct_gpt,correct_claude,is_long,has_code",
