@@ -57,7 +57,7 @@ def _pattern(meaning: str, form: str = "{}") -> re.Pattern[str]:
 
 _WORD = r"(^|_)({})(_|$|\d)"
 _FLAG = re.compile(
-    r"^(is|has|was|contains|needs|to)_|(^|_)(flag|success|labeled|labelled|done|completed?|status"
+    r"^(is|has|was|contains|needs|to)_|^success|(^|_)(flag|labeled|labelled|done|completed?|status"
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
 )
 _ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}

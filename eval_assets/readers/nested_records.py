@@ -269,12 +269,14 @@ def _with_united_lists(rows: list[Row]) -> list[Row]:
 
 def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Path]]:
     """Return lists that are equally long wherever two exist, together; messages are text."""
-    lengths, scores = {}, set[Path]()
+    lengths, scores, keyed = {}, set[Path](), set[Path]()
     for path in lists:
         values = [value if isinstance(value := row.get(path), list) else None for row in rows]
         first = next(filter(None, values), [None])[0]
         if isinstance(first, int | float):
             scores.add(path)
+        # Names in no order, as those of judges beside numbers of people.
+        keyed |= {path} if isinstance(first, dict) and _KEY in first else set()
         if not (isinstance(first, dict) and first.keys() >= _MESSAGE):
             lengths[path] = np.array([-1 if value is None else len(value) for value in values])
     groups: dict[Path, list[Path]] = {}
@@ -282,7 +284,8 @@ def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Pat
         for other, members in groups.items():
             in_both = (length >= 0) & (lengths[other] >= 0)
             kinds = {who(".".join(path)), who(".".join(other))}
-            if kinds >= {Who.HUMAN, Who.JUDGE} or _RUNS in (path, other):
+            is_apart = kinds >= {Who.HUMAN, Who.JUDGE} or (path in keyed) != (other in keyed)
+            if is_apart or _RUNS in (path, other):
                 continue
             # Numbers of a judge are not those of ratings, though they may be as many.
             is_of_judge = len(kinds) > 1 and Who.JUDGE in kinds and scores >= {path, other}

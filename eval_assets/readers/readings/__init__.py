@@ -301,6 +301,9 @@ def _is_called_like_ratings(
     is_number = column.kind is Kind.NUMBER and best.is_of_judges
     is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (reason == BY_NAME and is_number)
     is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
+    # Fields of one name in two objects, as of people and of a classifier.
+    fields = {of.column.name.rpartition(".")[2] for of in best.rated if of.column.level}
+    is_called |= column.name.rpartition(".")[2] in fields
     if not (is_open and is_called and column.can_rate) or column.may_be(Role.RUN):
         return False
     return is_number or len({*map(str.casefold, column.rating_words)}.intersection(values)) > 1

@@ -116,12 +116,16 @@ class ItemKeys:
             for column in self.columns
             if column is not self.rater
             and (
-                (column.may_be(Role.RUN) and column.is_whole)
+                (column.may_be(Role.RUN) and column.is_whole and not self._is_above(column))
                 or (column.origin is Origin.POSITION and self.are_judges)
                 or self._numbers_scores(column)
                 or self._repeats_scores(column)
             )
         ]
+
+    def _is_above(self, column: CodedColumn) -> bool:
+        """Return whether a column stands above a list of people, who rated each trial."""
+        return column.level < self.rater.level and not self.are_judges
 
     def _repeats_scores(self, column: CodedColumn) -> bool:
         """Return whether judges alone rated, each item once with each of a few numbers."""
@@ -235,14 +239,8 @@ class ItemKeys:
         pool = sorted(several, key=lambda c: (not c.may_be(*roles), -self._size(c)))
         for depth in (1, 2, 3, 4):
             parts = several if depth == 1 else pool[:9]
-            keys = [*filter(None, map(self._key_of, combinations(parts, depth)))]
-            best = min(keys, key=lambda key: self._rank(key, depth), default=None)
-            if best is not None and depth == 1 and self.counts(best.items[0], self.rater.codes):
-                # Raters saw the items in orders of their own if others are keys, too.
-                size = n_distinct(combined(best.items))
-                further = [k for k in keys if n_distinct(combined([*best.items, *k.items])) > size]
-                best = min(further, key=lambda key: self._rank(key, depth), default=best)
-            if best is not None:
+            best = self._best_key(parts, depth)
+            if best is not None and not (depth == 1 and self._is_written_twice(best, pool[:9])):
                 return best
             if depth == 1 and item is not None and self._is_rated_once(several):
                 return self.item_key([item])
@@ -254,6 +252,24 @@ class ItemKeys:
         # Of several questions, a row of each rater is a form that was filled in.
         is_respondent = is_each_once and len(self.candidates) > 3
         return None if item is None or is_respondent else self.item_key([item])
+
+    def _best_key(self, parts: Columns, depth: int) -> ItemKey | None:
+        """Return the best key of so many columns; None if there is none."""
+        keys = [*filter(None, map(self._key_of, combinations(parts, depth)))]
+        best = min(keys, key=lambda key: self._rank(key, depth), default=None)
+        if best is not None and depth == 1 and self.counts(best.items[0], self.rater.codes):
+            # Raters saw the items in orders of their own if others are keys, too.
+            size = n_distinct(combined(best.items))
+            further = [k for k in keys if n_distinct(combined([*best.items, *k.items])) > size]
+            best = min(further, key=lambda key: self._rank(key, depth), default=best)
+        return best
+
+    def _is_written_twice(self, key: ItemKey, parts: Columns) -> bool:
+        """Return whether texts that repeat have a system and a number, which tell them apart."""
+        words = [column for column in parts if column.kind is not Kind.TEXT]
+        keys = filter(None, map(self._key_of, combinations(words, 2)))
+        is_text = key.n_copies > 0 and key.items[0].kind is Kind.TEXT
+        return is_text and any(not of.n_copies for of in keys)
 
     def item_key(
         self,

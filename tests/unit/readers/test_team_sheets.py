@@ -1211,3 +1211,71 @@ def test_answers_in_free_text_are_no_ratings_of_another_question(form: str, tmp_
 
     assert (len(result.questions), len(result.ratings)) == (1, 2 * N)
     assert "not read: why, free text" in result.notes
+
+
+DOCUMENTS: dict[str, tuple[list[dict[str, object]], int, int]] = {
+    "lists of people beside as many judges": (
+        [
+            {
+                "id": i,
+                "judgments": {
+                    judge: {question: {"score": v, "why": "as the rule says"} for question in "xy"}
+                    for judge, v in (("gpt-4o", JUDGE[n]), ("claude-3-opus", SECOND[n]))
+                },
+                "human_scores": {question: [ANNA[n], BEN[n]] for question in "xy"},
+            }
+            for n, i in enumerate(IDS)
+        ],
+        *(4 * N, 4 * N),
+    ),
+    "trials of a task that people and a judge rated": (
+        [
+            {
+                "task": n // 3,
+                "trial": n % 3,
+                "judge": {"outcome": ("failure", "success")[JUDGE[n] > 2]},
+                "reviews": [
+                    {"reviewer": of, "outcome": ("failure", "success")[values[n] > 2]}
+                    for of, values in (("ann", ANNA), ("ben", BEN))
+                ],
+            }
+            for n in range(N)
+        ],
+        *(2 * N, N),
+    ),
+    "a guard beside workers": (
+        [
+            {
+                "id": i,
+                "votes": [{"worker": of, "bad": v > 3} for of, v in (("w1", a), ("w2", b))],
+                "guard": {"name": "llama-guard-4", "bad": j > 3},
+            }
+            for i, a, b, j in zip(IDS, ANNA, BEN, JUDGE, strict=True)
+        ],
+        *(2 * N, N),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_document_of_people_and_judges_is_read_as_meant(name: str, tmp_path: Path) -> None:
+    records, *counts = DOCUMENTS[name]
+
+    tables = read(tmp_path, "a.json", json.dumps(records))
+
+    assert [len(tables.ratings), len(tables.scores)] == counts
+    assert tables.ratings["item"].nunique() == N
+
+
+def test_texts_that_two_systems_wrote_alike_are_items_of_each(tmp_path: Path) -> None:
+    rows = [(f"a translation of segment {n} by {k}", k, n) for n in range(N) for k in (1, 2)]
+    rows[1] = (rows[0][0], *rows[1][1:])
+    rated = [
+        f"{text},sys{k},{n},{rater},{1 + (n * k) % 90}\n"
+        for text, k, n in rows
+        for rater in ("ann", "ben")
+    ]
+
+    tables = read(tmp_path, "mt.csv", "target,system,seg_id,rater,score\n" + "".join(rated))
+
+    assert tables.ratings["item"].nunique() == 2 * N
