@@ -1219,10 +1219,13 @@ DOCUMENTS: dict[str, tuple[list[dict[str, object]], int, int]] = {
             {
                 "id": i,
                 "judgments": {
-                    judge: {question: {"score": v, "why": "as the rule says"} for question in "xy"}
+                    judge: {
+                        question: {"score": v, "why": "as the rule says"}
+                        for question in ("tone", "accuracy")
+                    }
                     for judge, v in (("gpt-4o", JUDGE[n]), ("claude-3-opus", SECOND[n]))
                 },
-                "human_scores": {question: [ANNA[n], BEN[n]] for question in "xy"},
+                "human_scores": {question: [ANNA[n], BEN[n]] for question in ("tone", "accuracy")},
             }
             for n, i in enumerate(IDS)
         ],
