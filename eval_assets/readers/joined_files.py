@@ -62,7 +62,8 @@ def _with_items_of(reading: Reading, other: Reading, options: ReadOptions) -> Re
     shared = _columns_of_items(reading.table, other)
     rest = [column for column in reading.items if column not in shared]
     if options.item or not (shared and rest):
-        return reading
+        is_same = shared and len(shared) == len(reading.items)
+        return replace(reading, items=shared) if is_same else reading  # in one order
     is_run = reading.run is None and len(rest) == 1 == len(reading.items) - len(shared)
     if reading.is_of_judges and is_run:
         return replace(reading, items=shared, run=rest[0])
