@@ -400,6 +400,7 @@ def _may_be_asked(column: CodedColumn, parts: Columns) -> bool:
     are_people = all(of.lower() != of.upper() and is_first_name(of) for of in column.values)
     are_names = are_people or any(map(names_model, column.values))
     is_item = bool(column.origin) or column.may_be(Role.ITEM, Role.RATER, Role.GROUP)
+    is_item &= share_of_criteria(column.values) <= 0.5  # keys, and files, may be criteria
     above = [of.level for of in parts if of is not column]
     is_item &= column.level <= max(above) or min(map(len, column.values)) == 1
     is_of_item = column.may_be(Role.SYSTEM) or (column.origin is not Origin.KEY and is_item)

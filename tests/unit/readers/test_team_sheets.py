@@ -1282,3 +1282,14 @@ def test_texts_that_two_systems_wrote_alike_are_items_of_each(tmp_path: Path) ->
     tables = read(tmp_path, "mt.csv", "target,system,seg_id,rater,score\n" + "".join(rated))
 
     assert tables.ratings["item"].nunique() == 2 * N
+
+
+def test_files_called_like_criteria_are_questions(tmp_path: Path) -> None:
+    for name in ("coherence", "consistency", "fluency"):
+        content = sheet("doc_id,ann1,ann2,gpt4", ANNA, BEN, JUDGE)
+        (tmp_path / f"{name}.csv").write_text(content)
+
+    tables = read_ratings([tmp_path], ReadOptions(), score_of=score_of_reply)
+
+    assert {q.id for q in tables.questions} == {"coherence", "consistency", "fluency"}
+    assert tables.ratings["item"].nunique() == N
