@@ -24,6 +24,9 @@ _BETWEEN_PARTS = re.compile(r"(?<!\d)\.(?!\s)|\.(?![\d\s])")
 """A dot that is none of a version or after an initial."""
 
 _EVALUATOR = re.compile(r"(^|_)(evaluators?|graders?|scorers?|evals?(_results?)?)$")
+_REFERENCE = re.compile(
+    r"(^|_)(gold(en)?|gt|(ground_?)?truth|true|reference|expected|adjudicated)(_|$)"
+)
 
 
 def path_of(header: str) -> list[str]:
@@ -299,7 +302,7 @@ def is_beside_reference(name: str, reference: str) -> bool:
     is_evaluator = names_evaluator(stem)
     if who(reference) is not Who.HUMAN:
         return is_evaluator and is_rating_word(reference)
-    return is_of_none and (is_evaluator or may_be(reference, Role.SUMMARY))
+    return is_of_none and (is_evaluator or _REFERENCE.search(plain(reference)) is not None)
 
 
 def models_by_company(names: Collection[str]) -> set[str]:
