@@ -37,6 +37,7 @@ from eval_assets.readers.readings.table_reading import (
     Choices,
     Reading,
     doubt_texts,
+    form_of,
     option_text,
     with_names_of_runs,
 )
@@ -193,6 +194,11 @@ def best_readings(
         # What lies above people's ratings in a deeper list are attributes.
         candidates.sort(key=lambda r: -sum(c.column.level for c in r.rated[:1] if not c.is_judge))
         candidates.sort(key=lambda of: -of.likelihood)
+        candidates = [
+            of
+            for of in candidates
+            if any((rated.column.is_rating & (rated.column.counts > 0)).any() for rated in of.rated)
+        ] or candidates
         if candidates and candidates[0].refusal is None:
             raise_all(candidates[0].problems, source=candidates[0].table.file)
             chosen = [candidates[0], *ratings_on_other_levels(candidates)]
@@ -230,8 +236,11 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     further = [c for table in tables for c in table.columns if c.level and c.name not in names]
     columns = [*best.table.columns, *{c.name: c for c in further}.values()]
     values = {value.casefold() for of in best.rated for value in of.column.rating_words}
+    forms = Counter(form_of(column.name) for column in columns if column.can_rate)
     unread = [column for column in columns if column.name not in read]
+    numbered = {c.name for c in unread if forms[form_of(c.name)] > 1 and not c.origin}  # step 1
     names_of_ratings = _said_by_both(unread) | _said_by_raters(columns, best)
+    has_raters = best.rater is None and any(of.may_be(Role.RATER) for of in further)
     for column in unread:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
         if reason is None:
@@ -241,8 +250,11 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
             best.not_read[column.name] = _REPLIES
             continue
         may_rate = column.name in names_of_ratings or _holds_all(column, reason, values)
-        may_rate &= reason.is_attribute
-        if may_rate or _is_called_like_ratings(column, reason, best, values):
+        is_below = has_raters and reason == BESIDE and column.may_be(Role.RATING)
+        if (is_below and column.can_rate and column.kind is Kind.WORD) or (
+            (reason.is_attribute and may_rate)
+            or _is_called_like_ratings(column, reason, best, values, numbered)
+        ):
             best.not_read[column.name] = reason.told
 
 
@@ -295,12 +307,18 @@ def _said_by_both(columns: Columns) -> set[str]:
 
 
 def _is_called_like_ratings(
-    column: CodedColumn, reason: Reason, best: Reading, values: Collection[str]
+    column: CodedColumn,
+    reason: Reason,
+    best: Reading,
+    values: Collection[str],
+    numbered: Collection[str],
 ) -> bool:
     """Return whether a header names raters or ratings, and the values are among those read."""
     is_number = column.kind is Kind.NUMBER and best.is_of_judges
-    is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE) or (reason == BY_NAME and is_number)
-    is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
+    is_numbered = column.name in numbered
+    is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE)
+    is_open |= reason == BY_NAME and (is_number or is_numbered)
+    is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING) or is_numbered
     # Fields of one name in two objects, as of people and of a classifier.
     fields = {of.column.name.rpartition(".")[2] for of in best.rated if of.column.level}
     is_called |= column.name.rpartition(".")[2] in fields

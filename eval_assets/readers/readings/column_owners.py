@@ -362,7 +362,9 @@ def of_one_rater(columns: Columns) -> list[RatedColumn]:
         parts = [name[shared.end() :][::step] for name in names]
         are_short = any(len(part) < 4 and who(part) is not Who.CRITERION for part in parts)
         are_asked = Who.CRITERION in map(who, parts) and not are_short
-        if are_asked and not any(of[:1].isdigit() for of in parts):
+        if step == -1:  # senior_expert and junior_expert are people
+            are_asked &= not {"human", "judge", "llm"}.isdisjoint(plain(rater).split("_"))
+        if are_asked and not any(is_first_name(of) or of[:1].isdigit() for of in parts):
             is_judge = who(rater) is Who.JUDGE
             questions = zip(columns, parts, strict=True)
             return [RatedColumn(of, rater, part, is_judge=is_judge) for of, part in questions]

@@ -340,10 +340,15 @@ class ItemKeys:
         if self._size(column) == 1:  # the single item of a small file
             is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING, Role.MEASURE)
             return is_item and self.n_rated < _FEW_ROWS
-        if column not in self.candidates or column.may_be(Role.TURN):
+        if column not in self.candidates or column.may_be(Role.TURN) or self._names_answers(column):
             return True
         is_word = column.kind is Kind.WORD and column.order is None
         is_number = self._size(column) >= FEWEST_NUMBERS and self._is_key([column])
+        # Scores of several questions have values in common.
+        is_number = is_number and not any(
+            of is not column and 2 * len({*of.values} & {*column.values}) > len(column.values)
+            for of in self.candidates
+        )
         is_part = column.may_be(Role.ITEM, Role.SYSTEM) or is_word or is_number
         # What ratings share says nothing: the stimulus in rating_stimulus beside rating_score.
         pairs = ([column.name, of.name] for of in self.candidates if of.kind is Kind.NUMBER)
@@ -351,6 +356,16 @@ class ItemKeys:
         is_rating = column.may_be(Role.RATING) and all(may_be(of, Role.RATING) for of in own_parts)
         is_described = column.may_be(*DESCRIBES) and not (is_word and column.may_be(Role.ITEM))
         return is_part and not (is_rating or is_described)
+
+    def _names_answers(self, column: CodedColumn) -> bool:
+        """Return whether words tell the parts of what a rater said at once apart, as questions."""
+        above = [of for of in self.columns if of.level < column.level]
+        if column.kind is not Kind.WORD or column.level <= self.rater.level or not above:
+            return False
+        record = combined(above)[self.is_rated]
+        units = combined([*above, column])[self.is_rated]
+        is_full = self.n_rated == n_distinct(record) * self._size(column)
+        return is_full and n_distinct(units) == self.n_rated and self.rater.origin is None
 
     def _key_of(self, columns: Columns) -> ItemKey | None:
         """Return the key that columns make; None if they make none."""

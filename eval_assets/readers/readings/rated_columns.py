@@ -252,7 +252,9 @@ class RatedColumns:
             if any(self.owners.who_is(of) is Who.HUMAN or is_first_name(of.name) for of in group)
             or (len(group) > 2 and Who.JUDGE in map(self.owners.who_is, group))
         ]
-        candidates = certain or of_people or groups
+        labels = [c for c in rated if "human" in plain(c.name).split("_")]  # beside any answer
+        humans = [of for of in groups if any(c in of and c.may_be(Role.RATING) for c in labels)]
+        candidates = certain or of_people or (humans if len(humans) == 1 else groups)
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
             if column not in main:
@@ -351,6 +353,11 @@ class RatedColumns:
         are_people = any(map(self.owners.is_person, rest)) or self.owners.crossed(rest)
         if not are_people or crossed_parts([c.name for c in people]):
             return people
+        words = {word for of in self.judges for word in of.values}
+        if any(words & {*c.values} for c in aside) and not any(words & {*c.values} for c in rest):
+            # Expected and result of yes and no, beside a bias of true and false.
+            self.not_read |= {column.name: UNLIKE for column in rest}
+            return aside
         self.not_read |= {column.name: REFERENCE for column in aside}
         return rest
 

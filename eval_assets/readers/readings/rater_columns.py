@@ -145,6 +145,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT)
         or names_runs(column.values)
         or (table.judge and column.may_be(Role.RUN))
+        or _names_several(table, column)
         or (column.can_rate and names_model(column.name))
         or (is_number and _is_flag_of_rows(table, column))
         or (
@@ -195,6 +196,14 @@ def _is_of_other_names(table: CodedTable, column: CodedColumn, ratings: Columns)
     is_said = column.who in (Who.HUMAN, Who.JUDGE) and column.may_be(Role.RATING)
     is_said = is_rating_word(column.name) or (is_said and not _names_some_judge(column))
     return not column.origin and (is_said or owners >= {Who.HUMAN, Who.JUDGE})
+
+
+def _names_several(table: CodedTable, column: CodedColumn) -> bool:
+    """Return whether cells list names, as Ann1,Ann2, that headers or keys of a list are, too."""
+    names = {of.name for of in table.columns}
+    names |= {name for of in table.columns if of.origin is Origin.KEY for name in of.values}
+    lists = [value.split(",") for value in column.values[:50] if "," in value]
+    return bool(lists) and all(names.issuperset(map(str.strip, of)) for of in lists)
 
 
 def _is_above_models(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:

@@ -242,7 +242,7 @@ class _RatingRows:
             names = listed_briefly([of.name for of in reading.items])
             reading.forks.append((f"{names} name what was rated", {"item": (ids[0].name,)}))
         peers = (of for of in self.columns if of is not self.rater and of.may_be(Role.RATER))
-        for column in peers if per_item < 1.05 else ():
+        for column in peers if per_item < 1.05 and self.keys.is_named else ():
             is_name = column.kind is Kind.WORD and not column.may_be(Role.RATING)
             if is_name and share_constant(column, self.rater.codes) == 0:
                 reading.forks.append((f"{self.rater.name} names raters", {"rater": (column.name,)}))
