@@ -430,3 +430,14 @@ def test_judges_among_raters_of_several_columns_are_no_people(
     assert set(result.ratings["rater"]) == people
     assert set(result.scores["judge"]) == judges
     assert {of.id for of in result.questions} == questions
+
+
+def test_files_called_like_criteria_are_questions(tmp_path: Path) -> None:
+    for name, step in (("clarity", 2), ("tone", 3)):
+        rows = [f"i{k},{1 + k * step % 5},{1 + (k * step + k % 2) % 5}" for k in range(24)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,kim,lou", *rows]))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert {question.id for question in result.questions} == {"clarity", "tone"}
+    assert (len(result.ratings), len(result.items)) == (96, 24)
