@@ -1,6 +1,7 @@
 """Sheets of which a column looks like what it is not: each needs a rule that no other case does."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -441,3 +442,25 @@ def test_files_called_like_criteria_are_questions(tmp_path: Path) -> None:
 
     assert {question.id for question in result.questions} == {"clarity", "tone"}
     assert (len(result.ratings), len(result.items)) == (96, 24)
+
+
+@pytest.mark.parametrize(
+    ("files", "people", "judges"),
+    [
+        (("annotations_kim", "annotations_lou"), {"kim", "lou"}, set[str]()),
+        (("human", "judge"), {"human"}, {"judge"}),
+    ],
+)
+@pytest.mark.parametrize("header", ["failure", "has_error"])
+def test_flag_alone_in_files_of_people_is_their_rating(
+    tmp_path: Path, files: Sequence[str], people: set[str], judges: set[str], header: str
+) -> None:
+    values = ("no", "yes") if header == "failure" else (0, 1)
+    for step, name in enumerate(files, 2):
+        rows = [f"i{k},{values[k % 5 % step % 2]}" for k in range(24)]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"trace_id,{header}", *rows]))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert set(result.ratings["rater"]) == people
+    assert set(result.scores["judge"]) == judges
