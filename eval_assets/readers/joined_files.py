@@ -26,11 +26,15 @@ _SHARED_ITEMS = 0.5
 
 
 def joined_readings(
-    readings: Sequence[Reading], refusals: Sequence[Reading], options: ReadOptions
+    readings: Sequence[Reading],
+    refusals: Sequence[Reading],
+    tables: Sequence[CodedTable],
+    options: ReadOptions,
 ) -> list[Reading]:
     """Return the readings that rate the same items, that with most ratings by people first.
 
-    `refusals` are those of tables that name no rater, which the questions of others may explain.
+    `refusals` are those of tables that name no rater, which the questions of others may explain;
+    so they may files of which no table alone holds ratings.
     """
     main = max(readings, key=lambda of: (_n_by_people(of), _names_people(of), len(of.table)))
     further = []
@@ -46,7 +50,11 @@ def joined_readings(
         main = _with_items_of(main, reading, options)
     of_main = [_with_items_of(reading, main, options) for reading in further]
     joined = [of for of in of_main if _rates_items_of(main, of, options)]
-    return [main, *joined, *_unnamed_readings(main, [*further, *refusals], joined, options)]
+    files = {of.table.file for of in (*readings, *refusals)}
+    rest = [of.table for of in (*further, *refusals) if of.rater is None]
+    rest = [of for of in rest if of not in [reading.table for reading in joined]]
+    rest += [table for table in tables if table.file not in files]
+    return [main, *joined, *_unnamed_readings(main, rest, options)]
 
 
 def names_rater(options: ReadOptions, file: str) -> bool:
@@ -101,7 +109,7 @@ def _rates_items_of(main: Reading, reading: Reading, options: ReadOptions) -> bo
 
 
 def _unnamed_readings(
-    main: Reading, candidates: Sequence[Reading], joined: Sequence[Reading], options: ReadOptions
+    main: Reading, tables: Sequence[CodedTable], options: ReadOptions
 ) -> list[Reading]:
     """Return the ratings on the main file's questions in files that name no rater."""
     headers = [of.column.name for of in main.rated if not of.rater]
@@ -109,8 +117,7 @@ def _unnamed_readings(
     questions = {question_in(header) or plain(header) for header in headers}
     values = {value for of in main.rated for value in of.column.rating_words}
     readings = []
-    for reading in candidates:
-        table = reading.table
+    for table in tables:
         stem = Path(table.file).stem
         is_evaluator = names_evaluator(stem)
         kind = Who.JUDGE if is_evaluator else who(stem)
@@ -124,7 +131,7 @@ def _unnamed_readings(
                 and (kind is Who.JUDGE or _are_alike({*column.rating_words}, values))
             )
         )
-        if reading.rater or not columns or table in [of.table for of in joined]:
+        if not columns:
             continue
         question = None if main.question is None else table.find(main.question.name)
         roles = replace(options, rating=columns, rater=(), judge=())

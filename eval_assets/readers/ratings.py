@@ -255,7 +255,7 @@ def _read(
     of_tables, refusals = best_readings(source.tables, options)
     if not (of_tables or source.readings):
         raise refusal_of(source.tables, refusals)
-    readings = joined_readings([*of_tables, *source.readings], refusals, options)
+    readings = joined_readings([*of_tables, *source.readings], refusals, source.tables, options)
     ratings = collected_ratings(readings, options)
     table = readings[0].table
     bad_rows = [problem for of in readings for problem in of.table.bad_rows]

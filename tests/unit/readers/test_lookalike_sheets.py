@@ -464,3 +464,18 @@ def test_flag_alone_in_files_of_people_is_their_rating(
 
     assert set(result.ratings["rater"]) == people
     assert set(result.scores["judge"]) == judges
+
+
+def test_judge_whose_field_no_file_alone_calls_a_rating_is_compared(tmp_path: Path) -> None:
+    for step, name in enumerate(("kim", "lou"), 2):
+        rows = [f"t{k},{('no', 'yes')[k % 5 % step % 2]}" for k in range(24)]
+        (tmp_path / f"annotations_{name}.csv").write_text("\n".join(["trace_id,failure", *rows]))
+    replies = [
+        {"trace_id": f"t{k}", "response": {"failure": ("no", "yes")[k % 3 % 2], "reason": f"R{k}"}}
+        for k in range(24)
+    ]
+    (tmp_path / "judge_output.jsonl").write_text("\n".join(map(json.dumps, replies)))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert (len(result.ratings), len(result.scores)) == (48, 24)
