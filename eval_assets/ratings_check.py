@@ -572,47 +572,10 @@ def with_classes_of_judges(
 _LONGEST_SCALE = 24
 
 
-_SHORTEST_TEXT = 30
-"""Characters on average from which a column holds texts and no names."""
-
-
-def guessed_texts(tables: RatingTables) -> dict[str, str]:
-    """Return the columns most likely to be response and prompt of items, if no name says so.
-
-    The longest texts are what raters saw; the only texts before them are the prompts.
-    """
-    from eval_assets.config.rubric import PAIR_COLUMNS
-    from eval_assets.readers.formats.table import plain
-    from eval_assets.readers.names import Role, may_be
-    from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
-
-    items = tables.items.drop(columns=["item", "group", "model"])
-    names = {plain(str(of)) for of in (*items, *tables.columns.get("item", ()))}
-    result: dict[str, str] = {}
-    if names >= {*PAIR_COLUMNS}:
-        return result
-    known = {*PROMPT_TEXT, *RESPONSE_TEXT}
-    lengths = {}
-    for name in map(str, items):
-        if plain(name) not in known and not may_be(name, Role.TEXT):
-            texts = items[name].fillna("").astype(str)
-            length = float(texts.str.len().mean())
-            if length > _SHORTEST_TEXT and texts.nunique() > len(texts) / 2:
-                lengths[name] = length
-    order = [*map(str, items)]
-    responses = [name for name in order if plain(name) in RESPONSE_TEXT]
-    if lengths and names.isdisjoint(RESPONSE_TEXT):
-        responses = [max(lengths, key=lengths.__getitem__)]
-        result["response_text"] = responses[0]
-    if responses and names.isdisjoint(PROMPT_TEXT):
-        before = [name for name in order[: order.index(responses[0])] if name in lengths]
-        result |= {"prompt_text": before[0]} if len(before) == 1 else {}
-    return result
-
-
 def _reading(
     tables: RatingTables, context: _Context, *, raters: tuple[str, ...], n_held_out: int
 ) -> ReadSummary:
+    from eval_assets.readers.rated_items import guessed_texts
     from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
     from eval_assets.shown.screen import ItemText, ReadDoubt, ReadSummary
 

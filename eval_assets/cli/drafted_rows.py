@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from eval_assets.config.rubric import PAIR_COLUMNS
-from eval_assets.ratings_check import guessed_texts
 from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL
+from eval_assets.readers.rated_items import guessed_texts
 from eval_assets.readers.rating_tables import RatingTables
 from eval_assets.readers.references import MODEL_NAME, PROMPT_TEXT, RESPONSE_TEXT
 from eval_assets.readers.values import stretched_ends

@@ -22,7 +22,7 @@ from eval_assets.config.evaluation import FILE
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.judges.recorded_replies import score_of_reply
 from eval_assets.labelling.sheets import neutralised
-from eval_assets.ratings_check import guessed_texts, with_classes_of_judges
+from eval_assets.ratings_check import with_classes_of_judges
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import (
@@ -34,6 +34,7 @@ from eval_assets.readers.formats.files import (
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.problems import input_error, listed_briefly
+from eval_assets.readers.rated_items import guessed_texts
 from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings, tables_of_export

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.agreement.gates.decision import GATES
-from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
+from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS, with_causes
 from eval_assets.assets.evaluation_definitions import all_assets, merged_definitions
 from eval_assets.assets.executors import executor_name, require_broker
 from eval_assets.assets.live_judging import judge_fingerprints, versions_in_use
@@ -95,9 +95,7 @@ def materialize(
             # Dagster reports Ctrl-C as a failure.
             causes = [event.step_failure_data.error for event in events if event.is_step_failure]
             causes += [event.job_failure_data.error for event in events if event.is_job_failure]
-            causes += [of.cause for of in causes if of]
-            causes += [of.cause for of in causes if of]  # of DuckDB's error that Ctrl-C caused
-            if any(of.cls_name in _INTERRUPTIONS for of in causes if of):
+            if any(of.cls_name in _INTERRUPTIONS for of in chain(*map(with_causes, causes))):
                 raise KeyboardInterrupt
     if errors := _errors(events):
         print_errors(errors, all_in=folder.out / "problems.txt")

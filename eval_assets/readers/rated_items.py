@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
@@ -20,9 +21,9 @@ from eval_assets.readers.columns import (
 )
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
-from eval_assets.readers.names import Role
+from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.rating_frames import items_of_rows
-from eval_assets.readers.rating_tables import ReadOptions, Reason
+from eval_assets.readers.rating_tables import RatingTables, ReadOptions, Reason
 from eval_assets.readers.readings.table_reading import BESIDE, Reading
 from eval_assets.readers.references import PROMPT_TEXT, RESPONSE_TEXT
 
@@ -30,7 +31,7 @@ _FEWEST_GROUPS = 10
 """Values of a column of prompts or conversations from which on it groups the items."""
 
 _LONG_TEXT = 30
-"""Characters on average from which on equal responses are copies, and no coincidence."""
+"""Characters on average from which on texts are no names, and equal ones copies."""
 
 _SYSTEMS = ("model", "model_name", "system", "generator", "bot", "assistant", "engine")
 _SHARED_ITEMS = 0.5
@@ -255,3 +256,32 @@ def reasons_not_read(
         else:
             reasons[table.place] = NO_RATINGS
     return reasons
+
+
+def guessed_texts(tables: RatingTables) -> dict[str, str]:
+    """Return the columns most likely to be response and prompt of items, if no name says so.
+
+    The longest texts are what raters saw; the only texts before them are the prompts.
+    """
+    items = tables.items.drop(columns=["item", "group", "model"])
+    names = {plain(str(of)) for of in (*items, *tables.columns.get("item", ()))}
+    result: dict[str, str] = {}
+    if names >= {*PAIR_COLUMNS}:
+        return result
+    known = {*PROMPT_TEXT, *RESPONSE_TEXT}
+    lengths = {}
+    for name in map(str, items):
+        if plain(name) not in known and not may_be(name, Role.TEXT):
+            texts = items[name].fillna("").astype(str)
+            length = float(texts.str.len().mean())
+            if length > _LONG_TEXT and texts.nunique() > len(texts) / 2:
+                lengths[name] = length
+    order = [*map(str, items)]
+    responses = [name for name in order if plain(name) in RESPONSE_TEXT]
+    if lengths and names.isdisjoint(RESPONSE_TEXT):
+        responses = [max(lengths, key=lengths.__getitem__)]
+        result["response_text"] = responses[0]
+    if responses and names.isdisjoint(PROMPT_TEXT):
+        before = [name for name in order[: order.index(responses[0])] if name in lengths]
+        result |= {"prompt_text": before[0]} if len(before) == 1 else {}
+    return result

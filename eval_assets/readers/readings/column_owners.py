@@ -16,6 +16,7 @@ from eval_assets.readers.header_parts import (
     is_beside_reference,
     models_by_company,
     name_and_number,
+    names_evaluator,
     owner_and_field,
     parts_of_raters,
     question_in,
@@ -47,7 +48,6 @@ from eval_assets.readers.readings.table_reading import (
 )
 
 _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
-_EVALUATORS = re.compile(r"(evaluator|grader|scorer|judge|eval)s?$")
 
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
@@ -146,7 +146,8 @@ class ColumnOwners:
     @cached_property
     def models_of_all(self) -> list[str]:
         """Models that columns of one value call the judge, as all do in its file."""
-        of_judges = self.table.judge or _EVALUATORS.search(self.table.sheet)
+        sheet = self.table.sheet
+        of_judges = self.table.judge or names_judge(sheet) or names_evaluator(sheet)
         columns = [
             column
             for column in self.columns
