@@ -1,6 +1,7 @@
 """Every exception of the project. Imports nothing else of the package."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -93,6 +94,27 @@ def leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
             yield from leaves(error)
         else:
             yield error
+
+
+_MOST_ALIKE = 10
+_SHOWN_PLACES = 5
+_PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>(?:[^:!]+!)?[0-9]+)(?P<rest>(?::[^:]+)?: .*)")
+
+
+def by_cause(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the errors; more than ten that differ only in their line become one."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        match = _PLACE.fullmatch(line)
+        cause = (match["file"], match["rest"]) if match else (line, "")
+        places.setdefault(cause, []).append(match["line"] if match else "")
+    for (file, rest), result in places.items():
+        if len(result) > _MOST_ALIKE:
+            first, *further = result
+            line_numbers = ", ".join(further[:_SHOWN_PLACES])
+            yield f"{file}:{first}{rest} Likewise {len(further)} more lines: {line_numbers}, ..."
+        else:
+            yield from (f"{file}:{line}{rest}" if line else file for line in result)
 
 
 class Fault(NamedTuple):

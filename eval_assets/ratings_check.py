@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import join, quote, split
 from typing import TYPE_CHECKING, Any
 
-from eval_assets.errors import InputError, InputProblem, leaves
+from eval_assets.errors import InputError, InputProblem, by_cause, leaves
 from eval_assets.judges.recorded_replies import number_in_reply, score_of_reply
 
 if TYPE_CHECKING:
@@ -163,13 +163,14 @@ def _scale(scale: object) -> Scale | None:
 
 
 def _one_error(group: ExceptionGroup[Any]) -> Exception:
-    """Return the first error of a group, with the others as notes: a notebook shows one."""
+    """Return the first error of a group, with other causes as notes: a notebook shows one."""
     errors = list(leaves(group))
-    first = errors[0]
-    for other in errors[1:_MOST_ERRORS]:
-        first.add_note(str(other))
-    if len(errors) > _MOST_ERRORS:
-        first.add_note(f"... and {len(errors) - _MOST_ERRORS} more")
+    first, causes = errors[0], [*by_cause([str(of) for of in errors])]
+    first.args = (causes[0],)  # it names the other lines, too
+    for cause in causes[1:_MOST_ERRORS]:
+        first.add_note(cause)
+    if len(causes) > _MOST_ERRORS:
+        first.add_note(f"... and {len(causes) - _MOST_ERRORS} more")
     return first  # type: ignore[return-value] # readers raise no others in groups
 
 
@@ -254,12 +255,22 @@ class CheckResult:
 
 
 def evaluation_of(files: Sequence[Path], *, folder: Path | None = None) -> Evaluation | None:
-    """Return the evaluation in that folder, else the one that the first file lies in, if any."""
+    """Return the evaluation in that folder, else the one that the first file lies in, if any.
+
+    Raises:
+        ValueError: If the first file is another evaluation.
+    """
     from eval_assets.config.evaluation import FILE
 
-    if folder is None:
-        first = files[0] if files[0].is_dir() else files[0].parent
-        folders = (first, first.parent) if first.name == "labels" else (first,)
+    first = files[0]
+    if (first / FILE).is_file() or any(first.glob(f"[!.]*/{FILE}")):
+        if folder is not None and folder.resolve() != first.resolve():
+            message = "declares its own scales, gates and held-out test"
+            raise ValueError(f"{first} {message}: leave out --data, or name the files to read")
+        folder = first
+    elif folder is None:
+        parent = first if first.is_dir() else first.parent
+        folders = (parent, parent.parent) if parent.name == "labels" else (parent,)
         folder = next((of for of in folders if (of / FILE).is_file()), None)
     if folder is None:
         return None

@@ -14,7 +14,7 @@ from eval_assets.assets.checks import dependences
 from eval_assets.assets.labelling import label_quality
 from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.stored_screen import stored_screen
+from eval_assets.assets.stored_screen import gate_steps, stored_screen
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
@@ -26,7 +26,6 @@ from eval_assets.figures import (
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.html import report_page
 from eval_assets.shown.markdown import report_markdown
-from eval_assets.shown.next_step import gate_step
 from eval_assets.shown.report import Report, report_of
 from eval_assets.shown.screen_json import report_document
 from eval_assets.shown.stored import StoredFigures
@@ -113,7 +112,7 @@ def report_json(report: Report, figures: StoredFigures, page: Path) -> str:
     """Return the report as JSON, with the gates and certificates; undefined figures are null."""
     document = report_document(report, path=str(page))
     document["gates"] = [
-        of.to_json(next_step=gate_step(of, report.screen.labels_step)) for of in figures.outcomes
+        of.to_json(next_step=figures.gate_steps.get(of.gate, "")) for of in figures.outcomes
     ]
     document["certificates"] = [
         {name: value for name, value in row.items() if name != "certificate"}
@@ -132,9 +131,11 @@ def stored_report(
     certificates = current_certificates(
         connection, evaluation, sources=sources, open_ledger=partial(folder.ledger, evaluation)
     )
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
     figures = StoredFigures(
         evaluation=evaluation,
-        outcomes=stored_gate_outcomes(connection, evaluation, sources=sources),
+        outcomes=outcomes,
+        gate_steps=gate_steps(connection, evaluation, outcomes),
         stale=why_judges_are_stale(connection, evaluation, sources=sources),
         findings=tuple((of.question_id, of.finding) for of in stored_findings(connection)),
         dependent_judges=tuple(dependences(evaluation, judged_models(connection))),
@@ -144,7 +145,5 @@ def stored_report(
         scores=read_figures(connection, ScoreFigures),
         tables={**read_report_tables(connection), "judge_certificates": certificates},
     )
-    screen = stored_screen(
-        connection, evaluation, outcomes=figures.outcomes, certificates=certificates
-    )
+    screen = stored_screen(connection, evaluation, outcomes=outcomes, certificates=certificates)
     return report_of(screen, figures, made_at=datetime.now(tz=UTC)), figures

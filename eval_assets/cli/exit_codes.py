@@ -1,6 +1,5 @@
 """Exit codes of the program, and errors on stderr, one line each."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -8,7 +7,7 @@ from shlex import quote
 
 import click
 
-from eval_assets.errors import InputError, StoreError
+from eval_assets.errors import InputError, StoreError, by_cause
 
 DONE, FAILED, MISUSED, GATE_CLOSED, CANNOT_TELL, STOPPED = 0, 1, 2, 3, 4, 130
 """Exit codes of the program; 130 is the convention of shells for Ctrl-C."""
@@ -17,9 +16,6 @@ EXPECTED = (InputError, StoreError)
 """Errors of an input, a provider or the disk, whose message suffices without a traceback."""
 
 _MOST_LINES = 50
-_MOST_ALIKE = 10
-_SHOWN_PLACES = 5
-_PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>(?:[^:!]+!)?[0-9]+)(?P<rest>(?::[^:]+)?: .*)")
 
 
 def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
@@ -29,7 +25,7 @@ def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
     """
     from eval_assets.wording import printable  # it takes a while to import
 
-    causes = list(_by_cause(lines))
+    causes = list(by_cause(lines))
     for cause in causes[:_MOST_LINES]:
         click.echo(printable(cause), err=True)
     is_cut = len(causes) > _MOST_LINES
@@ -45,22 +41,6 @@ def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
             click.echo(f"All of them: {all_in}", err=True)
         else:
             all_in.unlink(missing_ok=True)
-
-
-def _by_cause(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the errors; more than ten that differ only in their line become one."""
-    places: dict[tuple[str, str], list[str]] = {}
-    for line in lines:
-        match = _PLACE.fullmatch(line)
-        cause = (match["file"], match["rest"]) if match else (line, "")
-        places.setdefault(cause, []).append(match["line"] if match else "")
-    for (file, rest), result in places.items():
-        if len(result) > _MOST_ALIKE:
-            first, *further = result
-            line_numbers = ", ".join(further[:_SHOWN_PLACES])
-            yield f"{file}:{first}{rest} Likewise {len(further)} more lines: {line_numbers}, ..."
-        else:
-            yield from (f"{file}:{line}{rest}" if line else file for line in result)
 
 
 def error_lines(error: BaseException) -> Iterator[str]:

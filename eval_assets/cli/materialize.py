@@ -110,7 +110,7 @@ def materialize(
         if not check.passed and check.check_name not in GATES
         for line in (check.description or "").splitlines()
     )
-    is_closed = print_run(
+    is_gated = print_run(
         folder.evaluation(),
         folder.stored_in,
         output=output,
@@ -122,7 +122,7 @@ def materialize(
     if stopped := [check.finding for check in failed_checks if check.ends_run]:
         print_errors(stopped, all_in=folder.out / "problems.txt")
         return FAILED
-    return GATE_CLOSED if not_run or is_closed else DONE
+    return GATE_CLOSED if is_gated else DONE
 
 
 def _selected(

@@ -193,7 +193,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
 ) -> bool:
     """Print the screen, failed checks and paths; if `verbose`, tables of figures before them.
 
-    `failed_checks` exclude gates. Return whether one of `gates`, which the run judged, is closed.
+    `failed_checks` exclude gates. Return whether the run ended at one of `gates`, which it judged.
     """
     report = evaluation.folder / "out" / _REPORT
     with connect(database, folder=evaluation.folder) as connection:
@@ -202,6 +202,8 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
             connection, evaluation, sources=source_fingerprints(evaluation)
         )
         closed = [o for o in outcomes if o.is_closed and o.gate in gates]
+        # Of judges alone, nothing is measured that a gate asks for.
+        is_gated = not evaluation.judges or count_rows(connection, "human_labels") > 0
         with _until_the_reader_ends():
             match output:
                 case "json":
@@ -234,8 +236,9 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                         step = steps.get(of.gate, "")
                         click.echo(f"{of.gate} is closed: {of.reason}. {step}".rstrip())
             if output != "json":
-                _print_failures(not_run, failed_checks, closed)
-    return bool(closed)
+                code = f" (exit code {GATE_CLOSED})" if is_gated else ""
+                _print_failures(failed_checks, f"{why_closed(closed)}{code}" if not_run else "")
+    return is_gated and bool(closed or not_run)
 
 
 def _print_measured(
@@ -278,15 +281,13 @@ def print_certificates(rows: Sequence[Mapping[str, Any]], connection: Connection
         click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
 
 
-def _print_failures(
-    not_run: Sequence[str], failed_checks: Sequence[FailedCheck], closed: Sequence[GateOutcome]
-) -> None:
+def _print_failures(failed_checks: Sequence[FailedCheck], why_stopped: str) -> None:
     for check in failed_checks:
         if not check.ends_run:
             lines = wrapped(f"{check.finding.rstrip('.')}.", first="", rest="")
             click.echo("\n".join(lines))
-    if not_run:
-        click.echo(f"Stopped before judge tuning: {why_closed(closed)} (exit code {GATE_CLOSED}).")
+    if why_stopped:
+        click.echo(f"Stopped before judge tuning: {why_stopped}.")
 
 
 @contextmanager

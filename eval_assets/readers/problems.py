@@ -16,6 +16,8 @@ MessageAndRemedy = tuple[str, str]
 
 _LONGEST_QUOTE = 40
 _MOST_NAMES = 6
+_ALIKE = 0.65
+"""Least similarity of a name to one that was meant: `ticket` and `text` have .6."""
 
 
 class RowProblems:
@@ -126,11 +128,11 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     Examples:
         >>> nearest("helpfulnes", ["helpfulness", "safety"])
         'Write "helpfulness"'
-        >>> nearest("tone", ["helpfulness", "safety"])
-        'Use one of helpfulness, safety'
+        >>> nearest("ticket", ["text", "score"])
+        'Use one of text, score'
     """
     choices = list(choices)
-    close = get_close_matches(name, choices, n=1)
+    close = get_close_matches(name, choices, n=1, cutoff=_ALIKE)
     return f'Write "{close[0]}"' if close else f"Use one of {', '.join(choices)}"
 
 

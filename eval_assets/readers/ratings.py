@@ -22,7 +22,7 @@ from eval_assets.readers.columns import (
     n_distinct,
 )
 from eval_assets.readers.formats.contents import FileContent, content_of
-from eval_assets.readers.formats.files import named
+from eval_assets.readers.formats.files import named, read_bytes
 from eval_assets.readers.formats.header_rows import MOST_COLUMNS
 from eval_assets.readers.header_parts import question_in, without_scale
 from eval_assets.readers.importers.export_content import Export
@@ -35,7 +35,7 @@ from eval_assets.readers.joined_files import joined_readings, names_rater, refus
 from eval_assets.readers.judge_replies import ScoreOfReply, with_scores_of_replies
 from eval_assets.readers.names import Role, is_rating_word
 from eval_assets.readers.option_checks import check_effects, check_names
-from eval_assets.readers.problems import listed_briefly, nearest, quoted
+from eval_assets.readers.problems import input_error, listed_briefly, nearest, quoted
 from eval_assets.readers.question_scales import ONE_QUESTION, with_values
 from eval_assets.readers.rated_items import NO_RATINGS, rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
@@ -177,6 +177,10 @@ def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _Rat
             contents.append(
                 content_of(path, file=names[path], sheet=options.sheet, skip_rows=options.skip_rows)
             )
+            for of in names.keys() & {parent / path.name for parent in path.parent.parents}:
+                if read_bytes(of, file=names[of]) == read_bytes(path, file=names[path]):
+                    message = f"the file is a copy of {names[of]}"
+                    raise input_error(names[path], message, "Remove one of the two")
     if options.sheet is not None and not any(name for of in contents for name, _ in of.tables):
         message = f"--sheet {options.sheet}: no file has sheets"
         problems.append(InputProblem(str(source[0]), None, None, message, "Leave it out"))

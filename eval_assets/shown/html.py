@@ -115,7 +115,7 @@ def _labels_card(screen: Screen) -> str:
 
 def _card(answer: ScreenAnswer, *, big: str = "") -> str:
     plot = "" if answer.axis is None else axis_plot(answer.axis, answer.rows)
-    note = f'<p class="note">{escape(answer.note)}</p>' if answer.note else ""
+    note = f'<p class="note">{_number(answer.note)}</p>' if answer.note else ""
     return (
         f'<article class="card {answer.verdict.tone.value}"><h2>{escape(answer.question)}</h2>'
         f"{chip(answer.verdict, word=answer.word)}{big}<p>{_number(answer.sentence)}</p>"
@@ -212,8 +212,8 @@ def _percent(share: float) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a text with true minus signs before its numbers."""
-    return escape(_HYPHEN.sub(_MINUS, text))
+    """Return a text with true minus signs before its numbers, which no line parts from their %."""
+    return escape(_HYPHEN.sub(_MINUS, text)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=[\d.])")
@@ -232,7 +232,7 @@ def _next(screen: Screen) -> str:
     examples = f"<p>{escape('; '.join(step.examples))}</p>" if step.examples else ""
     return (
         f'<section class="next" id="next">{number}<div class="step"><h2>Do next</h2>'
-        f'<p class="do">{escape(step.sentence)}</p><p>{escape(step.reason)}</p>{examples}</div>'
+        f'<p class="do">{_number(step.sentence)}</p><p>{_number(step.reason)}</p>{examples}</div>'
         f"{command}</section>"
     )
 
@@ -345,7 +345,7 @@ def _histogram(item: Distribution, values: Sequence[str]) -> str:
     bars = "".join(
         f'<rect x="{k * width + width * 0.12:.1f}%" width="{width * 0.76:.1f}%" '
         f'y="{44 - 42 * n / tallest:.1f}" height="{42 * n / tallest:.1f}">'
-        f"<title>{escape(value)}: {100 * n / total:.0f} %</title></rect>"
+        f"<title>{escape(value)}: {100 * n / total:.0f}&nbsp;%</title></rect>"
         for k, (value, n) in enumerate(zip(values, item.counts, strict=True))
     )
     place = f"<br>{escape(item.place)}" if item.place else ""

@@ -167,7 +167,11 @@ def next_step(
                 labels.question.id,
             )
         case Verdict.NEED_MORE_DATA:
-            return _settle_labels(assessment, labels, words, several, item_names)
+            step = _settle_labels(assessment, labels, words, several, item_names)
+            of_judge = _judge_step(assessment, words, item_names)
+            # The larger number of the same settles both.
+            kinds = {(of.action, of.unit, of.question) for of in (step, of_judge)}
+            return step if len(kinds) > 1 else max(step, of_judge, key=lambda of: of.number or 0)
     return _judge_step(assessment, words, item_names)
 
 
@@ -405,11 +409,11 @@ def _enlarge(best: JudgeComparison, on: str, words: Words, *, n_items: int) -> N
 
 def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
     """Return the number of further items with which a judge would pass."""
-    n_groups, condition = best.groups_as_measured, _AS_MEASURED
+    n_groups, condition = best.groups_as_measured, "really this close"
     is_within = best.compared is not None and best.compared.shortfall.value > 0
     is_known = is_within and best.n_paired_groups >= FEWEST_VARIED_GROUPS
     if not is_known or depends_on_the_gap(n_groups, best.groups_if_equal):
-        n_groups, condition = best.groups_if_equal, _IF_EQUAL
+        n_groups, condition = best.groups_if_equal, _IF_EQUAL.format(judge="it")
     if n_groups is None:
         n = planned(_FIRST_ITEMS)
         return NextStep(
@@ -422,7 +426,7 @@ def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
     per_group = best.n_paired / max(best.n_paired_groups, 1)
     n = planned(max(1, math.ceil((n_groups - best.n_paired_groups) * per_group)))
     action, scope = Action.RATE_MORE, "in all" if best.is_decisive else "outside the test"
-    task = f"{count_text(n)} more {words.items} rated by two people{on}, and scored by {best.judge}"
+    task = f"two people and {best.judge} rate {count_text(n)} more {words.items}{on}"
     if n <= best.n_skipped:
         action = Action.SCORE
         task = f"{best.judge} score {count_text(n)} more {words.items} that people rated{on}"
@@ -432,7 +436,7 @@ def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
         n,
         f"more {words.items}",
         f"With {count_text(n + best.n_paired)} {scope} it passes four times in five, if "
-        f"{condition.format(judge='it')}.",
+        f"{condition}.",
     )
 
 

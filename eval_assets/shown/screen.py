@@ -163,13 +163,6 @@ class Screen:
         """The worst verdict, which the exit code follows."""
         return Verdict.worst((self.labels.verdict, *(of.verdict for of in self.judges)))
 
-    @property
-    def labels_step(self) -> str:
-        """The next step with its command, if the labels lack something; else empty."""
-        if self.assessment.labels_verdict is Verdict.PASS:
-            return ""
-        return " ".join(filter(None, (self.next.text, self.next.command)))
-
     def label_steps(self) -> dict[str | None, str]:
         """Return the next step on each question whose labels do not pass; under None of all."""
         open_labels = [of for of in self.assessment.labels if of.verdict is not Verdict.PASS]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.bands import ALPHA_LIMITS, LOWEST_COVERAGE, REPEATED, UNSTABLE, alpha_label
 from eval_assets.catalogue import Figure
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import (
     JudgeFigures,
     LeaveOneJudgeOutFigures,
@@ -71,6 +71,7 @@ class StoredFigures:
     """Tables of a database that the report shows, as rows.
 
     Args:
+        gate_steps: What to do about each gate that does not pass.
         stale: Why figures of judges are older than the ratings; empty if they are not.
         findings: What stands out in the ratings of a question.
         dependent_judges: Sentences on judges of one family.
@@ -78,6 +79,7 @@ class StoredFigures:
 
     evaluation: Evaluation
     outcomes: tuple[GateOutcome, ...]
+    gate_steps: Mapping[GateName, str]
     stale: str
     findings: tuple[tuple[str, str], ...]
     dependent_judges: tuple[str, ...]

@@ -336,12 +336,15 @@ def test_several_files_are_joined_by_item(tmp_path: Path) -> None:
         (["r.csv", "--skip-rows", "400"], 1, "--skip-rows 400 leaves none"),
         (["https://example.org/r.csv"], 1, "https://example.org/r.csv: this is an address"),
         (["."], 1, "empty.csv: the file is empty"),
+        (["twice"], 1, "below/r.csv: the file is a copy of r.csv. Remove one of the two."),
     ],
 )
 def test_errors_are_lines_that_say_what_to_do(
     tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
-    agreeing().to_csv(tmp_path / "r.csv", index=False)
+    for folder in ("", "twice", "twice/below"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        agreeing().to_csv(tmp_path / folder / "r.csv", index=False)
     (tmp_path / "empty.csv").touch()
 
     ended = checked(tmp_path, *arguments, "--no-html")
@@ -408,16 +411,31 @@ def test_folder_is_read_as_it_declares_and_not_by_its_values(tmp_path: Path) -> 
     ]
 
 
-def test_what_a_run_made_is_no_file_of_ratings(tmp_path: Path) -> None:
-    """The folder of one evaluation is read with the gates of another."""
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["sample", "more.csv"], 4, "637 ratings: 72 responses, 3 people, 3 questions"),
+        (["sample", "--data", "../{}/sample"], 4, "637 ratings: 72 responses, 3 people"),
+        (["sample", "--data", "contested"], 2, "sample declares its own scales, gates and"),
+        (["."], 1, ".: it is a folder of evaluations, of which one must be named. Name contested"),
+    ],
+)
+def test_folder_of_an_evaluation_is_read_as_it_declares(
+    tmp_path: Path, arguments: list[str], code: int, text: str
+) -> None:
+    """What a run made is no file of ratings."""
     for name in ("sample", "contested"):
         shutil.copytree(CODE.parent / name, tmp_path / name, ignore=shutil.ignore_patterns("out"))
     (tmp_path / "sample/out").mkdir()
     (tmp_path / "sample/out/index.db").write_bytes(b"\xc0\xa7")
+    pd.DataFrame({"response_id": ["a", "b"], "topic": ["tax", "law"]}).to_csv(
+        tmp_path / "more.csv", index=False
+    )
 
-    ended = checked(tmp_path, "sample", "--data", "contested", "--no-html")
+    ended = checked(tmp_path, *(of.format(tmp_path.name) for of in arguments), "--no-html")
 
-    assert "637 ratings: 72 responses, 3 people, 3 questions" in ended.stdout
+    assert text in ended.stdout + ended.stderr
+    assert ended.returncode == code
 
 
 def test_default_report_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
@@ -469,13 +487,18 @@ def test_require_raises_the_sentence_unless_the_judge_passes() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"item": "case"}, {"rater": "dora"}, {"judge": "claude"}, {"group": "customer"}],
+    [
+        *({"item": "case"}, {"rater": "dora"}, {"judge": "claude"}, {"group": "customer"}),
+        {"scale": "1-4"},
+    ],
 )
 def test_errors_in_a_notebook_speak_of_the_call(options: dict[str, Any]) -> None:
     with pytest.raises(InputError) as raised:
         check(agreeing(), **options)
 
     assert "--" not in str(raised.value)
+    assert ("scale" in options) == ("Likewise" in str(raised.value))
+    assert len(getattr(raised.value, "__notes__", ())) <= 2  # one for each column
 
 
 @pytest.mark.parametrize("ratings", [pd.DataFrame(), []])

@@ -76,7 +76,7 @@ def _document(folder: Path) -> YamlDocument:
     path = folder / FILE
     if names := evaluations_in(folder):
         message = "it is a folder of evaluations, of which one must be named"
-        remedy = f"Use --data {' or '.join(str(folder / name) for name in names)}"
+        remedy = f"Name {' or '.join(str(folder / name) for name in names)}"
         raise input_error(str(folder), message, remedy)
     if not path.exists():
         remedy = "Write it, or make a folder that has one with `eval-assets init`"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.cli.certificates import certificates
-from eval_assets.cli.exit_codes import FAILED, GATE_CLOSED
+from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED
 from eval_assets.cli.gates import gates
 from eval_assets.cli.init import init
 from eval_assets.cli.irr import irr
@@ -98,6 +98,16 @@ def test_a_bad_evaluation_does_not_stop_the_later_ones(several: Printed) -> None
     ]
     assert "Evaluating multi/third" in several.out
     assert (several.folder / "third" / "out" / "report.html").exists()
+
+
+def test_gates_of_people_close_no_run_of_judges_alone(tmp_path: Path) -> None:
+    folder = make(tmp_path / "judged", AGREEING)
+    folder.label({})
+
+    done = printed_run(folder.path, "--select", f"{MEASURED},judge_splits")
+
+    assert done.code == DONE, done.err
+    assert "Stopped before judge tuning: agreement is not measured.\n" in done.out
 
 
 @pytest.mark.slow

@@ -114,6 +114,7 @@ def stored(case: Case | None = None, *, name: str = "fern", **tables: Rows) -> S
     }
     return StoredFigures(
         evaluation=data.evaluation,
+        gate_steps={},
         outcomes=data.gates,
         stale="",
         findings=(("clarity", f"{name} gives 3 throughout"),),

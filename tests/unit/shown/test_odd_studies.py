@@ -20,6 +20,7 @@ from eval_assets.shown.screen import Screen, first_step
 from eval_assets.shown.screen_json import screen_document
 from eval_assets.shown.terminal import WIDTH, screen_lines
 from eval_assets.verdicts import Verdict
+from eval_assets.wording import planned
 from tests.unit.shown.studies import (
     STUDIES,
     Floats,
@@ -54,7 +55,9 @@ def test_terminal_json_and_html_say_the_same(screens: dict[str, Screen], name: s
     screen = screens[name]
     text = " ".join("\n".join(screen_lines(screen, report=None)).split())
     document = screen_document(screen, report=None)
-    page = unescape(report_page(report_of(screen))).replace("\N{MINUS SIGN}", "-")
+    page = unescape(report_page(report_of(screen)))
+    assert not re.search(r"\d %", page.partition("<main>")[2])  # no line parts them
+    page = page.replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", " ")
 
     json.dumps(document, allow_nan=False)
     labels, judges = document["labels"], document["judges"]
@@ -162,6 +165,9 @@ def test_next_step_fits_what_is_lacking(screens: dict[str, Screen], name: str) -
         assert step.judge in screen.assessment.judges
     if step.number is not None and step.action is not Action.USE_JUDGE:
         assert f"{step.number:,}" in step.sentence
+    if "reached, not proven" in screen.labels.figure and step.judge:  # the number settles both
+        n_more = screen.assessment.deciding_labels.n_more or 0
+        assert (step.number or 0) >= planned(n_more)
     if match := re.search(r"With ([0-9,]+) in all", step.reason):
         [paired] = {of[0].n_paired for of in screen.assessment.judges.values()} or {0}
         assert int(match[1].replace(",", "")) == (step.number or 0) + paired

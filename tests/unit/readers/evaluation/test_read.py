@@ -88,7 +88,7 @@ budget_usd: 5
         ),
         (
             "gates: {human_alpha: {minimum: 0.7}}",
-            'gates.human_alpha.minimum: there is no such key. Write "min"',
+            "gates.human_alpha.minimum: there is no such key. Use one of min, severity, level, by",
         ),
         (
             "gates: {human_alpha: {severity: fatal}}",
