@@ -99,9 +99,12 @@ def assign(  # noqa: PLR0913 - one parameter per option
     stratify = tuple(name.strip() for names in stratify for name in names.split(","))
     files = read_study(data, database=resolve_database(data, database))
     labelling = files.evaluation.labelling
-    if not files.study.raters:
+    raters, n_raters = files.study.raters, raters_per_response or 1
+    if len(raters) < n_raters:
+        names = ", ".join([*raters, "anna", "ben", "chloe"][: max(n_raters, 2)])
         raise click.UsageError(
-            f"{data}/evaluation.yaml names no raters. Add: labelling: {{raters: [anna, ben]}}"
+            f"{data}/evaluation.yaml names {'too few' if raters else 'no'} raters. "
+            f"Add: labelling: {{raters: [{names}]}}"
         )
     if reassign is not None:
         return _reassign(files, reassign)
@@ -114,10 +117,10 @@ def assign(  # noqa: PLR0913 - one parameter per option
     try:
         strata = strata_of(files.responses, stratify)
         plan = AssignmentPlan(
-            raters=files.study.raters,
+            raters=raters,
             n_responses=responses or (_SIZES[stage] if stage else None),
             overlap=planned_overlap,
-            raters_per_response=raters_per_response or 1,
+            raters_per_response=n_raters,
             per_rater=per_rater or labelling.per_rater,
             allocation="equal" if equal else "proportional",
             repeat_share=repeat,

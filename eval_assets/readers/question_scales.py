@@ -21,6 +21,8 @@ from eval_assets.readers.values import (
     likely_scale,
     missing_code,
     parsed_ratings,
+    scale_between,
+    scale_text,
     wider_scale,
 )
 from eval_assets.scale import Level, Scale
@@ -218,7 +220,8 @@ def _add_missing_codes(
     low, high = np.nanmin(rest), np.nanmax(rest)
     message = f"{code:g} is far from the other ratings, which lie between {low:g} and {high:g}"
     missing = option_text(ratings.table, "missing-values", f"{code:g}")
-    scale = option_text(ratings.table, "scale", f"{min(code, low):g}-{max(code, high):g}")
+    numbers = {*rest[~np.isnan(rest)].tolist(), code}
+    scale = option_text(ratings.table, "scale", scale_text(scale_between(numbers)))
     remedy = f"Pass {missing} if it means no rating, or the scale that raters saw, as {scale}"
     is_bad = basis.copy()
     is_bad[basis] = cells.values == code

@@ -139,6 +139,7 @@ def _remainder(column: CodedColumn, aside: Sequence[int]) -> npt.NDArray[np.floa
     return numbers[~np.isnan(numbers)]
 
 
+@np.errstate(over="ignore")
 def _statistics_equal_to(text: str, number: float, values: npt.NDArray[np.float64]) -> set[str]:
     """Return the statistics of some values that a number is, as exactly as it is written."""
     decimals = re.search(r"[.,](\d+)\D*$", text)

@@ -329,13 +329,15 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
         return classes and replace(classes, has_order=False)
     top = max(cells.tops(), default=math.nan)
     if values and max(values) <= top:
-        return _between(min(0.0, *values) if min(values) < 1 or top == 100 else 1.0, top, values)
+        return scale_between(
+            {min(0.0, *values) if min(values) < 1 or top == 100 else 1.0, top, *values}
+        )
     if values <= {0.0, 1.0}:
         return BINARY
     low, high = min(values), max(values)
     if low == high:
-        low = min(low, 1.0) if low > 1 else low - 1
-    return _between(low, high, values)
+        values.add(min(low, 1.0) if low > 1 else low - 1)
+    return scale_between(values)
 
 
 def missing_code(cells: RatingCells) -> float:
@@ -414,7 +416,9 @@ def scale_from_one(scale: Scale) -> Scale | None:
     return Scale.from_steps(low=1, high=scale.high)
 
 
-def _between(low: float, high: float, values: set[float]) -> Scale:
+def scale_between(values: Collection[float]) -> Scale:
+    """Return the scale from the lowest of some values to the highest: of steps if all are whole."""
+    low, high = min(values), max(values)
     if all(value.is_integer() for value in values) and high - low <= MOST_STEPS:
         return Scale.from_steps(low=low, high=high)
     # Hardly any of all numbers between two ends is an end, but they span most of the scale.
@@ -439,7 +443,7 @@ def scale_text(scale: Scale) -> str:
     if scale.words is not None:
         return ",".join(scale.words)
     if scale.values is None:
-        return f"{scale.low:g}-{scale.high:g}:any"
+        return f"{scale.low:.12g}-{scale.high:.12g}:any"
     if scale.step == 1:
-        return f"{scale.low:g}-{scale.high:g}"
-    return ",".join(f"{value:g}" for value in scale.values)
+        return f"{scale.low:.12g}-{scale.high:.12g}"
+    return ",".join(f"{value:.12g}" for value in scale.values)

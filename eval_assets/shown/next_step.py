@@ -88,7 +88,7 @@ def folder_command(step: NextStep, evaluation: Evaluation) -> str:
     words = ["run"]
     match step.action:
         case Action.RATE_TWICE:
-            words = ["assign", "--raters-per-response", "2"]
+            words = ["assign", "--responses", str(step.number), "--raters-per-response", "2"]
         case Action.RATE_MORE | Action.VARY | Action.DISCUSS:
             question = ["--question", step.question] if len(evaluation.rubric) > 1 else []
             words = ["assign", "--unlabelled", "--responses", str(step.number), *question]

@@ -85,7 +85,7 @@ def screen_sections(screen: Screen) -> Iterator[Section]:
             "Numbers: % of the row; framed cells: the same."
         )
         if any(of.two_classes and of.n_paired for of in compared):
-            note += " Each rating counts; shares of passes and failures go by item, as most rated."
+            note += " Each rating counts here; above, each item once, as most people rated it."
         shares = sorted(
             sum(n for human, judge, n in of.pairs if human == judge) / sum(n for *_, n in of.pairs)
             for of in compared

@@ -45,7 +45,7 @@ from eval_assets.readers.readings.table_reading import (
     deepest_level,
     option_text,
 )
-from eval_assets.readers.values import are_yes_or_no, order_of
+from eval_assets.readers.values import are_yes_or_no, order_of, scale_between, scale_text
 
 _FEW_ROWS = 12
 """Rows below which sets of values hardly overlap, so that ranges are compared."""
@@ -420,8 +420,8 @@ class RatedColumns:
             remedy = f"Correct it, or if it means no rating, pass {option}"
             number = column.numbers[column.codes[row]]
             if not np.isnan(number):
-                ends = f"{min([number, *numbers]):g}-{max([number, *numbers]):g}"
-                remedy += f"; if it is one, {option_text(self.table, 'scale', ends)}"
+                scale = scale_text(scale_between({number, *numbers}))
+                remedy += f"; if it is one, {option_text(self.table, 'scale', scale)}"
             message = f'"{value}" is not a value of the other ratings'
             place = self.table.files[row], self.table.lines[row], column.name
             yield InputProblem(*place, message, remedy)
