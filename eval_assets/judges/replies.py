@@ -216,7 +216,8 @@ _LEAD = (
     r"(?:(?:so|thus|therefore|hence|overall|finally|accordingly|in (?:summary|conclusion|sum)"
     r"|on balance|all in all|as a result|for (?:this|these) reasons?|taken together"
     r"|(?:based on|given|considering) [^,:]{1,60}(?=,)"
-    r"|on (?:a|the|this) (?:[a-z]+ )?scale(?: of| from)? RANGE)(?!\w)[,:]?\s*"
+    r"|on (?:a|the|this) (?:[a-z]+ )?scale(?: of| from)? RANGE|from RANGE)"
+    r"(?!\w)[,:]?\s*"
     r"|(?:here (?:is|are)\b[^:]{0,40}|sure|gladly|of course|certainly|my [a-z ]{1,40}"
     r"|(?:the )?(?:final )?(?:evaluation|assessment|verdict|conclusion|result|output)):\s*){0,3}"
 )

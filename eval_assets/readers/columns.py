@@ -340,9 +340,15 @@ class CodedTable:
 
     @cached_property
     def judge(self) -> str | None:
-        """Judge after whom the sheet or the file is called; None if neither is called like one."""
-        names = (self.sheet, Path(self.file).stem)
-        return next((name for name in names if names_file_of_judge(name)), None)
+        """Judge after whom the sheet or the file is called; None if neither is called like one.
+
+        A file may be called after the model that all its rows name, as raw_claude of claude-3.
+        """
+        stem = Path(self.file).stem
+        models = [of.values[0] for of in self.columns if len(of.values) == 1]
+        models = [of for of in models if plain(of).split("_")[0] in plain(stem).split("_")]
+        named = (*filter(names_file_of_judge, (self.sheet, stem)), *filter(names_model, models))
+        return next(iter(named), None)
 
     def __len__(self) -> int:
         return len(self.lines)

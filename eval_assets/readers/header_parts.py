@@ -313,8 +313,14 @@ def models_by_company(names: Collection[str]) -> set[str]:
         ({'Claude'}, set())
         >>> models_by_company(["correct_gpt", "correct_claude"])
         {'correct_claude'}
+        >>> models_by_company(["Reviewer Verdict", "Claude Verdict"])
+        {'Claude Verdict'}
     """
     shared = [n for n in names if not SHARED_NAMES.isdisjoint(plain(n).split("_"))]
     models = [name for name in names if names_model(name)] if shared else []
+    peers = [name for name in names if name not in shared] if shared else []
+    # People by role alone, as a reviewer: where none has a name, Claude is none.
+    are_roles = all(who(name) is Who.HUMAN and not is_first_name(name) for name in peers)
+    models += peers if are_roles else []
     parts = [distinct_parts([model, name]) or {name: name} for model in models for name in shared]
     return {name for of in parts for name, part in of.items() if part.lower() in SHARED_NAMES}

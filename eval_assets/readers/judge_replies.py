@@ -52,10 +52,7 @@ def _scales_of_people(tables: Sequence[CodedTable]) -> Iterator[Scale]:
 
 
 def _scored(
-    table: CodedTable,
-    options: ReadOptions,
-    scales: Sequence[Scale],
-    score_of: ScoreOfReply,
+    table: CodedTable, options: ReadOptions, scales: Sequence[Scale], score_of: ScoreOfReply
 ) -> CodedTable:
     ignored = {*map(plain, options.ignore)}
     named = {*map(plain, options.judge)}

@@ -123,8 +123,13 @@ def _numbered_raters(table: CodedTable) -> dict[str, list[CodedColumn]]:
 
 def _lists_in(column: CodedColumn) -> list[Any] | None:
     """Return the lists or objects that most values of a column are; None if they are not."""
-    start = column.values[:50]
-    if not start or np.mean([_is_nested(value) for value in start]) <= 0.6:
+    n_like = sum(
+        text.startswith(("[", "{", "(", "array(["))
+        or '"=>"' in text
+        or bool(_PAIRS.fullmatch(text))
+        for text in column.values[:50]
+    )
+    if n_like <= 0.6 * min(50, len(column.values)):
         return None
     parsed = [_parsed(value) for value in column.values]
     is_parsed = [value is not None for value in parsed]
@@ -135,15 +140,6 @@ def _lists_in(column: CodedColumn) -> list[Any] | None:
 _PAIR = r"\s*[^\W\d][\w .-]*\s*[=:]\s*[\w./-]{1,12}\s*"
 _ALONE, _PAIRS = re.compile(_PAIR), re.compile(rf"{_PAIR}([;,|]{_PAIR})+")
 """Ratings by name in one cell, as anna=4; ben=3."""
-
-
-def _is_nested(text: str) -> bool:
-    """Return whether a text looks like a list, an object, or pairs of names and values."""
-    return (
-        text.startswith(("[", "{", "(", "array(["))
-        or '"=>"' in text
-        or _PAIRS.fullmatch(text) is not None
-    )
 
 
 def _parsed(text: str) -> list[Any] | dict[str, Any] | None:

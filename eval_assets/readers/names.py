@@ -83,6 +83,7 @@ _OF_STUDY = re.compile(
 )
 """How headers end that name what all items belong to."""
 
+_UNIT = re.compile(r"[(\[](m?s|secs?|min|h|hrs?|usd|eur|[$\u20ac])[)\]]$", re.IGNORECASE)
 _NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
 _NOT_OF_ROLE = {
     Role.RATING: _IDENTIFIER,
@@ -155,6 +156,10 @@ def may_be(header: str, *roles: Role) -> bool:
     name = plain(header)
     if "?" in header:  # a question of a form
         roles = tuple(role for role in roles if role not in _NO_QUESTION)
+    if _UNIT.search(header):  # Dauer (s)
+        return Role.MEASURE in roles
+    if "-max" in header.casefold() and names_model(header):  # qwen-max
+        roles = tuple(role for role in roles if role is not Role.SUMMARY)
     is_of_model = name.startswith("model_") and _JUDGE.search(name)  # model_quality
     if is_of_model or ("." in header and is_rating_word(header.rpartition(".")[2])):  # tags.label
         roles = tuple(role for role in roles if role is not Role.SYSTEM)

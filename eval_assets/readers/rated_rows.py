@@ -20,13 +20,7 @@ from eval_assets.readers.rating_frames import items_of_rows
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings import best_readings
 from eval_assets.readers.readings.table_reading import RatedColumn, Reading
-from eval_assets.readers.references import (
-    KEY_COLUMNS,
-    MODEL_NAME,
-    RESPONSE_ID,
-    PositionArray,
-    keys,
-)
+from eval_assets.readers.references import KEY_COLUMNS, MODEL_NAME, RESPONSE_ID, PositionArray, keys
 from eval_assets.readers.sources import joined_tables, tables_of, with_words
 from eval_assets.scale import Scale
 

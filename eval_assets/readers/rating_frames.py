@@ -16,16 +16,8 @@ from eval_assets.readers.header_parts import models_by_company, names_evaluator
 from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, who
 from eval_assets.readers.problems import RowProblems, listed_briefly, quoted
 from eval_assets.readers.rating_tables import ReadOptions
-from eval_assets.readers.readings.table_reading import (
-    RatedColumn,
-    Reading,
-    names_file,
-    option_text,
-)
-from eval_assets.readers.values import (
-    ABSENT,
-    in_utc,
-)
+from eval_assets.readers.readings.table_reading import RatedColumn, Reading, names_file, option_text
+from eval_assets.readers.values import ABSENT, in_utc
 from eval_assets.wording import counted
 
 UNNAMED = "(not named)"

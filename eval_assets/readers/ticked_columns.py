@@ -27,11 +27,14 @@ def with_choices(table: CodedTable) -> CodedTable:
     one; two crosses in a row are an error. In other columns a cross is a yes, and a blank a no.
     """
     groups: dict[str, list[tuple[CodedColumn, str]]] = defaultdict(list)
+    alone: dict[int, list[tuple[CodedColumn, str]]] = defaultdict(list)
     for column in table.columns:
         name = _VALUE_AT_END.fullmatch(column.name)
         words = {value.casefold() for value in column.values[:_MOST_TICKS]}
         if len(column.values) > _MOST_TICKS:
             continue
+        if len(words) == 1 and column.n_cells < len(table):  # filled where another one is not
+            alone[column.level].append((column, column.name))
         if name and (words <= _TICKS | _NO_TICKS or words == {name[2].casefold()}):
             groups[name[1]].append((column, name[2]))
     # Columns with the same first word, of which each names a value of several words.
@@ -42,6 +45,9 @@ def with_choices(table: CodedTable) -> CodedTable:
     long_groups = [of for of in starts.items() if len(of[1]) >= _FEWEST_CHOICES]
     for prefix, choices in [*groups.items(), *long_groups]:
         table = _chosen(table, prefix, choices)
+    for choices in alone.values():
+        if len(table) > _MOST_TICKS * len(choices):
+            table = _chosen(table, "", choices, are_alone=True)
     crossed = [
         column
         for column in table.columns
@@ -60,7 +66,11 @@ def with_choices(table: CodedTable) -> CodedTable:
 
 
 def _chosen(
-    table: CodedTable, prefix: str, choices: Sequence[tuple[CodedColumn, str]]
+    table: CodedTable,
+    prefix: str,
+    choices: Sequence[tuple[CodedColumn, str]],
+    *,
+    are_alone: bool = False,
 ) -> CodedTable:
     are_left = all(any(column is of for of in table.columns) for column, _ in choices)
     if not are_left or not any(column.values for column, _ in choices):
@@ -73,8 +83,10 @@ def _chosen(
         is_tick: npt.NDArray[np.bool_] = np.array([*(v in ticks for v in column.values), False])
         return is_tick[column.codes]
 
-    ticked = np.array([marks(*choice) for choice in choices])
+    ticked = np.array([of[0].has_cell if are_alone else marks(*of) for of in choices])
     n_ticks = ticked.sum(axis=0)
+    if are_alone and (n_ticks != 1).any():
+        return table
     are_crosses = all({*map(str.casefold, column.values)} <= _CROSSES for column, _ in choices)
     rows = np.any([column.has_cell for column, _ in choices], axis=0)  # of one of several raters
     is_choice = (n_ticks[rows] > 0).mean() > 0.9 and n_ticks.max() == 1

@@ -234,6 +234,9 @@ class FileTable:
         return headers
 
 
+_NUMBER_SIGN = re.compile(r"(?<!\w)[nN][\xb0\xba]")
+
+
 @lru_cache(maxsize=10_000)  # each header is asked for by many rules
 def plain(header: str) -> str:
     """Return a header in lower case with underscores between its words.
@@ -242,7 +245,7 @@ def plain(header: str) -> str:
         >>> [plain(header) for header in ("Response ID", "scenarioId", "rater-id", "\u00dcbung")]
         ['response_id', 'scenario_id', 'rater_id', '\u00fcbung']
     """
-    words = _WORD_IN_CAMEL_CASE.sub("_", header.strip())
+    words = _WORD_IN_CAMEL_CASE.sub("_", _NUMBER_SIGN.sub("no", header.strip()))
     return _BETWEEN_WORDS.sub("_", words).strip("_").lower()
 
 

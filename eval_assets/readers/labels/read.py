@@ -19,12 +19,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, SheetLine, gathered, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.readers.columns import CodedColumn
-from eval_assets.readers.formats.contents import (
-    SHEET,
-    FileContent,
-    content_of_evaluation,
-    table_of,
-)
+from eval_assets.readers.formats.contents import SHEET, FileContent, content_of_evaluation, table_of
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import BoolArray, FileColumn
 from eval_assets.readers.names import ONE_SPELLING, Who, appearance, look_alikes, who
@@ -56,12 +51,7 @@ from eval_assets.readers.references import (
     rounds_in,
     units_of,
 )
-from eval_assets.readers.values import (
-    FloatArray,
-    RatingCells,
-    in_utc,
-    parsed_ratings,
-)
+from eval_assets.readers.values import FloatArray, RatingCells, in_utc, parsed_ratings
 from eval_assets.wording import counted
 
 _LABELS = (
@@ -492,9 +482,7 @@ def _values(
     texts = parsed.table.text(*FIELDS["rating"])
 
     problems.add_described(
-        is_off,
-        parsed.rating_headers,
-        lambda row: off_scale(texts[row], rubric[questions[row]]),
+        is_off, parsed.rating_headers, lambda row: off_scale(texts[row], rubric[questions[row]])
     )
     return values
 

@@ -49,6 +49,9 @@ from eval_assets.readers.readings.table_reading import (
 
 _EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
 
+_LABELLED = re.compile(r"(^|_)(labell?ed|annotated|reviewed|rated)$")
+"""Flags which say that people looked at each row."""
+
 _OF_CODE = re.compile(r"[\d/_.-]")
 """A column and a value that name a program, as lynx-large of an evaluator."""
 
@@ -81,7 +84,10 @@ class ColumnOwners:
             is_of_judge = len(scores) == 1 and (len(self.models_of_all) == 1 or has_runs)
             self._give_judge(scores if is_of_judge else judges_beside(candidates))
         self.person = self._person_of_all()
-        for column in candidates if self.person else ():
+        names = [plain(of.name) for of in self.table.columns if len(of.values) == 1]
+        varied = [of for of in candidates if len(of.values) > 1]
+        is_labelled = varied == judges[:1] and any(map(_LABELLED.search, names))
+        for column in candidates if self.person or is_labelled else ():
             if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
                 self.kinds[id(column)] = Who.HUMAN
 
@@ -280,11 +286,15 @@ def _beside_humans(columns: Columns) -> list[CodedColumn]:
     of_humans = {re.sub("human_|_human$", "", plain(of.name)) for of in humans}
     of_humans -= {plain(of.name) for of in humans}  # human2 beside human is another person
     pairs = [(a, b) for a, b in product(humans, columns) if b not in humans]
-    metrics = {  # correctness_score beside human_correctness
+    values = {
+        of.name: {*(of.numbers[of.is_rating] if of.kind is Kind.NUMBER else of.values)}
+        for of in columns
+    }
+    metrics = {  # correctness_score beside human_correctness, with more than half of its values
         b.name
         for a, b in pairs
         if question_in(a.name) == question_in(b.name) != ""
-        and _share_values(a, b)
+        and 2 * len(values[a.name] & values[b.name]) > max(len(values[of.name]) for of in (a, b))
         and not (is_first_name(b.name) or who(b.name) in (Who.HUMAN, Who.JUDGE))
     }
     pairs = [(a, b) for a, b in pairs if {*a.values} == {*b.values}]
@@ -299,15 +309,6 @@ def _beside_humans(columns: Columns) -> list[CodedColumn]:
         and not may_be(part, Role.SUMMARY, Role.SYSTEM, Role.ROUND, Role.RUN)
     }
     return [of for of in columns if plain(of.name) in of_humans or of.name in of_none | metrics]
-
-
-def _share_values(column: CodedColumn, other: CodedColumn) -> bool:
-    """Return whether more than half of the values of either column are those of the other."""
-    sets = [
-        {*(of.numbers[of.is_rating] if of.kind is Kind.NUMBER else of.values)}
-        for of in (column, other)
-    ]
-    return 2 * len(sets[0] & sets[1]) > max(map(len, sets))
 
 
 def _beside_reference(columns: Columns) -> list[CodedColumn]:

@@ -4,16 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eval_assets.readers.columns import (
-    CodedColumn,
-    Columns,
-    Kind,
-)
+from eval_assets.readers.columns import CodedColumn, Columns, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.header_parts import (
     distinct_parts,
     name_and_number,
     orders_of_pairs,
+    owner_and_field,
     parts_of_raters,
     shared_part,
 )
@@ -226,11 +223,14 @@ class HeaderRaters:
         options, name = self.choices.options, column.name
         is_person, is_rating = self.owners.is_person(column), column.may_be(Role.RATING)
         is_human = self.owners.who_is(column) is Who.HUMAN
+        owner, field = owner_and_field(name)
+        is_of_one = who(owner) is Who.HUMAN or is_first_name(owner)
+        is_said = is_rating_word(field) and not is_of_one  # label, output.label
         words = {*column.rating_words}
         is_like = any(of.kind is column.kind or {*of.values} & words for of in self.judges)
         is_named = options.rater or options.judge or is_like
-        judge = None if is_named or is_human else table.judge
-        rater = name if (is_person or may_be_name(column)) and not is_rating_word(name) else ""
+        judge = None if is_named or (is_human and not is_said) else table.judge
+        rater = name if (is_person or may_be_name(column)) and not is_said else ""
         reading.rated = [RatedColumn(column, judge or rater, name, is_judge=judge is not None)]
         reading.likelihood = 3.0 + is_rating + is_human
         is_initials = name.isupper() and not column.is_whole  # MOS

@@ -111,21 +111,18 @@ class ItemKeys:
         """Columns that may tell runs of a judge apart."""
         if self.choices.run is not None:
             return [self.choices.run]
+        least = 0 if self.are_judges else self.rater.level  # above are trials that people rated
         return [
             column
             for column in self.columns
             if column is not self.rater
             and (
-                (column.may_be(Role.RUN) and column.is_whole and not self._is_above(column))
+                (column.may_be(Role.RUN) and column.is_whole and column.level >= least)
                 or (column.origin is Origin.POSITION and self.are_judges)
                 or self._numbers_scores(column)
                 or self._repeats_scores(column)
             )
         ]
-
-    def _is_above(self, column: CodedColumn) -> bool:
-        """Return whether a column stands above a list of people, who rated each trial."""
-        return column.level < self.rater.level and not self.are_judges
 
     def _repeats_scores(self, column: CodedColumn) -> bool:
         """Return whether judges alone rated, each item once with each of a few numbers."""
@@ -164,6 +161,7 @@ class ItemKeys:
                 column
                 for column in (() if self.are_judges else self.columns)
                 if column.may_be(Role.ROUND) and column.is_whole and not self.choices.takes(column)
+                if len(column.values) <= _FEW_ROWS  # and no sessions that were rated
             ),
             None,
         )

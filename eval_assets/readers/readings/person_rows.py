@@ -15,7 +15,7 @@ from eval_assets.readers.readings.rater_columns import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading, form_of
 
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
-_ENDS_IN_NUMBER = re.compile(r"\d\W*$")
+_ENDS_IN_NUMBER = re.compile(r"\d\W*$|\b[A-Z]$")
 _BRACKETED = re.compile(r".*?\[(.+)\]\s*")
 _FEWEST = 2
 
@@ -115,11 +115,7 @@ def reading_of_person_rows(
 
 
 def _person(
-    ids: Columns,
-    columns: Columns,
-    choices: Choices,
-    *,
-    is_numbered: bool,
+    ids: Columns, columns: Columns, choices: Choices, *, is_numbered: bool
 ) -> tuple[CodedColumn | None, bool]:
     """Return the column that names the person of each row, and whether its name says so."""
 

@@ -140,6 +140,9 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
     if column.n_distinct == 2 and re.search(f"{_OF_MACHINE.pattern}|{_OF_HUMAN.pattern}", name):
         return not any(of.may_be(Role.RATER) for of in table.columns if of is not column)
     is_counted = is_number and column.can_rate and name.endswith("rs")  # annotators
+    # 0 and 1 may say what each row is, as of texts in the 3rd person.
+    is_flag = is_number and {*column.numbers} == {0, 1} and not WHO_RATES.search(name)
+    is_flag &= any(of.n_distinct == len(table) and not of.origin for of in table.columns)
     is_named = column.may_be(Role.RATER) and not is_counted
     if (
         column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT)
@@ -147,7 +150,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         or (table.judge and column.may_be(Role.RUN))
         or _names_several(table, column)
         or (column.can_rate and names_model(column.name))
-        or (is_number and _is_flag_of_rows(table, column))
+        or is_flag
         or (
             column.may_be(*DESCRIBES)
             and not (_names_some_judge(column) and (column.level or holds_raters(column)))
@@ -173,12 +176,6 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         or (column.n_distinct == 1 and not is_known)
     )
     return not (no_raters or _is_rated(table, column, ratings))
-
-
-def _is_flag_of_rows(table: CodedTable, column: CodedColumn) -> bool:
-    """Return whether 0 and 1 say what each row is, as of texts in the 3rd person."""
-    is_flag = {*column.numbers} == {0, 1} and not WHO_RATES.search(plain(column.name))
-    return is_flag and any(of.n_distinct == len(table) and not of.origin for of in table.columns)
 
 
 def _names_some_judge(column: CodedColumn) -> bool:
@@ -225,20 +222,15 @@ def _is_place_in_list(table: CodedTable, column: CodedColumn, ratings: Columns) 
     return (
         any(
             of.may_be(Role.SYSTEM)
-            or _names_parts(of, column)
             or (of.n_distinct >= column.n_distinct and holds_raters(of))
+            or (of.n_distinct == column.n_distinct and share_of_criteria(of.values[:50]) > 0.5)
+            or (of.n_distinct == column.n_distinct and of.may_be(Role.QUESTION))
             for of in peers
             if of.n_distinct > 1
         )
         or (are_sides and responses_side_by_side(table))
         or sum(of.who is Who.HUMAN and names_one_of_several(of.name) for of in ratings) > 1
     )
-
-
-def _names_parts(column: CodedColumn, position: CodedColumn) -> bool:
-    """Return whether a column calls the parts of all lists by the same names, as of metrics."""
-    is_question = column.may_be(Role.QUESTION) or share_of_criteria(column.values[:50]) > 0.5
-    return is_question and column.n_distinct == position.n_distinct
 
 
 def _is_rated(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:

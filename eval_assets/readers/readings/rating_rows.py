@@ -258,7 +258,9 @@ class _RatingRows:
         if per_item < 1.05 and not says_who:
             text = f"{self.rater.name} names raters, though hardly an item has two ratings"
             reading.add_doubt([self.rater.name], text, ignore=[self.rater.name])
-        if not (self.keys.is_named or self.rater.holds_emails or reading.judges_only):
+        is_named = self.keys.is_named or self.rater.holds_emails or reading.judges_only
+        is_role = self.rater.who is Who.HUMAN and not self.rater.name.isupper()  # analyst
+        if not (is_named or is_role):
             reading.forks.append((f"{self.rater.name} names raters", {"item": columns}))
 
     def _doubt_truth(self, reading: Reading, unit: npt.NDArray[np.int64]) -> None:
@@ -433,12 +435,14 @@ class _RatingRows:
             reason = Reason(f"beside the rating {best.name}", is_told=True, is_attribute=False)
             self.not_read |= {c.name: reason for c in rated if c is not best}
             return [best]
+        sparse = [c for c in rated if c.n_cells < 0.9 * len(c)]
+        remarks = [c for c in sparse if any(len(of.split()) > 2 for of in c.rating_words)]
         unordered = [
             c
             for c in rated
             if c.kind is Kind.WORD
             and c.order is None
-            and not (c.may_be(Role.RATING) or "?" in c.name)
+            and not (c.may_be(Role.RATING) or ("?" in c.name and c not in remarks))
             and not {*map(str.casefold, c.rating_words)} <= c.values_of_scale
         ]
         if len(unordered) < len(rated):

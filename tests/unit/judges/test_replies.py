@@ -69,6 +69,7 @@ def test_of_words_in_each_other_the_longest_counts() -> None:
         ("Score (1-4): 3", 3),
         ("On a scale of 1 to 4: 3", 3),
         ("On a scale of 1 to 4, I give 3", 3),
+        ("From 1 to 4, I rate this response 3", 3),
         ("<score>3</score>", 3),
         ("Clear and kind.\n\nUsefulness: 4", 4),
         ("1. It runs.\n2. It is short.\n3. Usefulness: 2", 2),

@@ -3263,3 +3263,132 @@ def test_answers_of_few_people_compare_no_others(tmp_path: Path) -> None:
     tables = read_ratings([tmp_path / "survey.csv"], ReadOptions(rater=("id",)))
 
     assert len(tables.ratings) == 54
+
+
+def _half(i: str) -> str:
+    return ("bad", "good")[PEOPLE[i, "anna"] > 2]
+
+
+SHARED_SHEETS: dict[str, tuple[dict[str, str], tuple[int, int, int, set[str]]]] = {
+    "numbered sessions": (
+        {
+            "r.csv": table(
+                ["session", "rater", "score"],
+                *([n, r, PEOPLE[i, r]] for n, i in FEW for r in RATERS),
+            )
+        },
+        (72, 3, 24, set()),
+    ),
+    "numbers with a sign": (
+        {
+            "r.csv": table(
+                ["Demande n\u00b0", "rater", "score"],
+                *([n, r, PEOPLE[i, r]] for n, i in FEW for r in RATERS),
+            )
+        },
+        (72, 3, 24, set()),
+    ),
+    "a measurement with its unit": (
+        {
+            "r.csv": table(
+                ["prompt", "annotator", "Pr\u00e4ferenz", "Handling (s)"],
+                *([i, r, "AB"[PEOPLE[i, r] > 2], 5 + 7 * n % 80] for n, i in FEW for r in RATERS),
+            )
+        },
+        (72, 3, 24, set()),
+    ),
+    "remarks under a question": (
+        {
+            "r.csv": table(
+                ["id", "rater", "Accuracy", "Anything else?"],
+                *(
+                    [
+                        i,
+                        r,
+                        PEOPLE[i, r],
+                        ("", "too long", "ok", "see the link again")[(n + len(r)) % 4],
+                    ]
+                    for n, i in FEW
+                    for r in RATERS
+                ),
+            )
+        },
+        (72, 3, 24, set()),
+    ),
+    "responses by letters": (
+        {
+            "r.csv": table(
+                [
+                    "Timestamp",
+                    "Votre nom",
+                    *(
+                        f"R\u00e9sum\u00e9 {a} [{q}]"
+                        for a in "ABCDEF"
+                        for q in ("Clart\u00e9", "Exactitude")
+                    ),
+                ],
+                *(["2026-05-01 10:00", r, *(PEOPLE[i, r] for i in ITEMS[:12])] for r in RATERS),
+            )
+        },
+        (36, 3, 6, set()),
+    ),
+    "a verdict of reviewed rows": (
+        {"r.csv": table(["span", "Reviewed", "Verdict"], *([i, "TRUE", _half(i)] for i in ITEMS))},
+        (24, 1, 24, set()),
+    ),
+    "a field for each chosen word": (
+        {
+            f"{r}/a.jsonl": lines(
+                [
+                    {
+                        "id": i,
+                        "text": TEXTS[i],
+                        "labels": {"stance": {"wxy"[PEOPLE[i, r] % 3]: str(PEOPLE[i, r] % 3)}},
+                    }
+                    for i in ITEMS
+                ]
+            )
+            for r in RATERS[:2]
+        },
+        (48, 2, 24, set()),
+    ),
+    "runs in a file called like a model": (
+        {
+            "people.csv": table(["id", "anna", "ben"], *([i, _half(i), _half(i)] for i in ITEMS)),
+            "gpt-4o.jsonl": lines(
+                [
+                    {"id": i, "repetition": k, "output": {"label": _half(i)}}
+                    for i in ITEMS
+                    for k in (1, 2)
+                ]
+            ),
+        },
+        (48, 2, 24, {"gpt-4o"}),
+    ),
+    "a file called like the model in it": (
+        {
+            "people.csv": table(
+                ["id", "anna", "ben"], *([i, PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS)
+            ),
+            "raw_claude.csv": table(
+                ["id", "model", "score"], *([i, "claude-3-opus", JUDGE[i]] for i in ITEMS)
+            ),
+        },
+        (48, 2, 24, {"claude-3-opus"}),
+    ),
+}
+"""Invented files, with the numbers of ratings, raters and items and the judges in them."""
+
+
+@pytest.mark.parametrize("name", list(SHARED_SHEETS))
+def test_sheets_of_a_team_are_read_without_a_doubt(tmp_path: Path, name: str) -> None:
+    files, expected = SHARED_SHEETS[name]
+    for file, content in files.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(content)
+
+    tables = read_ratings([tmp_path], ReadOptions())
+
+    n_raters = tables.ratings["rater"].nunique()
+    assert (len(tables.ratings), n_raters, len(tables.items), {*tables.scores["judge"]}) == expected
+    assert not [doubt for doubt in tables.doubts if not doubt.choice.startswith("scale")]

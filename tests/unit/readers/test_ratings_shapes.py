@@ -432,6 +432,8 @@ def test_language_model_is_no_human_rater(tmp_path: Path, model: str, *, is_wide
         ("id,expected_verdict,actual_verdict", "expected_verdict", "actual_verdict"),
         ("id,gold,score", "gold", "score"),
         ("id,expert_label,evaluator_label", "expert_label", "evaluator_label"),
+        ("id,Reviewer Verdict,Claude Verdict", "Reviewer Verdict", "Claude Verdict"),
+        ("id,sofia,qwen-max", "sofia", "qwen-max"),
     ],
 )
 def test_one_person_beside_a_model_is_one_rater(
