@@ -62,7 +62,9 @@ def usable_columns(
             not_read[column.name or "(no name)"] = Reason("an index", is_attribute=False)
         elif twin is None:
             usable.append(column)
-        elif column.may_be(Role.RATING) and not twin.may_be(Role.RATING):
+        elif _extends(twin, column) or (
+            column.may_be(Role.RATING) and not twin.may_be(Role.RATING)
+        ):
             usable[usable.index(twin)] = column
             not_read[twin.name] = _repeats(column)
         else:
@@ -119,13 +121,19 @@ def _repeats(column: CodedColumn) -> Reason:
     return Reason(f"repeats {column.name}", is_attribute=False)
 
 
+def _extends(column: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether a header is another one with words behind, as score_llm."""
+    return plain(column.name).startswith(f"{plain(other.name)}_")
+
+
 def _is_repeated(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool:
     """Return whether two columns say the same row by row; true, 1 and pass do."""
     if not 1 < len(column.values) == len(other.values):
         return False
     words = [[value.casefold() for value in of.values] for of in (column, other)]
     is_same_verdict = words[0] != words[1] and _is_same_verdict(column, other)
-    is_scaled = _is_scaled(column, other)
+    longer, shorter = (other, column) if _extends(other, column) else (column, other)
+    is_scaled = _is_scaled(longer, shorter)
     if words[0] != words[1] and not (is_same_verdict or is_scaled):
         return False
     if n_distinct(combined([column, other])) != n_distinct(column.codes):
@@ -136,7 +144,7 @@ def _is_repeated(table: CodedTable, column: CodedColumn, other: CodedColumn) -> 
         of_raters = (Who.PERSON, Who.HUMAN, Who.JUDGE)
         if all(of.who in of_raters or plain(of.name) in MODELS for of in (column, other)):
             return False
-        if plain(column.name).startswith(f"{plain(other.name)}_") and column.who is Who.JUDGE:
+        if _extends(longer, shorter) and longer.who is Who.JUDGE:
             return False  # score_llm beside score
         if not column.level and distinct_parts([column.name, other.name]):
             return False  # two raters of one question, who agree
@@ -151,7 +159,7 @@ def _classes(table: CodedTable) -> dict[str, Reason]:
         column.name: Reason(f"computed from {of.name}", is_attribute=False)
         for of in (c for c in table.columns if c.can_rate and c.may_be(Role.RATING))
         for column in table.columns
-        if plain(column.name).startswith(f"{plain(of.name)}_") and column.kind is not of.kind
+        if _extends(column, of) and column.kind is not of.kind
         if 1 < column.n_distinct < of.n_distinct and len(table) >= FEWEST_NUMBERS
         if n_distinct(combined([column, of])) == n_distinct(of.codes)
     }
@@ -162,7 +170,7 @@ def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:
 
     A judge's, as score_llm, are its own, and so are those in another order.
     """
-    is_longer = plain(column.name).startswith(f"{plain(other.name)}_") and len(column.values) > 2
+    is_longer = _extends(column, other) and len(column.values) > 2
     are_alike = column.kind is other.kind is Kind.NUMBER and column.who is other.who
     if not (is_longer and are_alike):
         return False

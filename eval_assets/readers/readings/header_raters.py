@@ -12,6 +12,7 @@ from eval_assets.readers.header_parts import (
     orders_of_pairs,
     owner_and_field,
     parts_of_raters,
+    question_in,
     shared_part,
 )
 from eval_assets.readers.names import (
@@ -22,6 +23,7 @@ from eval_assets.readers.names import (
     is_first_name,
     is_rating_word,
     may_be_program,
+    names_model,
     share_of_criteria,
     share_of_people,
     who,
@@ -88,8 +90,12 @@ class HeaderRaters:
             text = f"{listed_briefly([*orders])} read as runs of a judge in two orders"
             reading.notes.append(f"{text}: a verdict must mean the same response in both")
         reading.likelihood += 2 * bool(judges)
-        # The only judge has the name of its model, if a column beside its scores holds that.
+        # The only judge has the name of its model, if a column beside its scores holds that, or
+        # if its file is called so, and the column no more than verdict.
         models, named = self.owners.models_of_all, {of.rater for of in reading.rated if of.is_judge}
+        file = reading.table.judge or ""
+        if not models and names_model(file) and not any(question_in(of or "") for of in named):
+            models = [file]
         if len(models) == len(named) == 1 and not self.choices.judges:
             reading.rated = [
                 replace(of, rater=models[0]) if of.is_judge else of for of in reading.rated

@@ -249,9 +249,9 @@ def item_columns(
         if column.n_cells > 0.95 * n_rows
         and n_distinct(combined([column, *base])[column.has_cell]) == column.n_cells
     ]
-    # Tokens or seconds may differ in all rows, and name none.
-    names = [of for of in full if of.may_be(Role.ITEM) or not of.may_be(Role.MEASURE)]
-    if names:
+    # Tokens or seconds may differ in all rows, and name none; with them, any column would.
+    measures = [of for of in ids if of.may_be(Role.MEASURE) and not of.may_be(Role.ITEM)]
+    if names := [of for of in full if of not in measures]:
         return [
             min(
                 names,
@@ -267,7 +267,9 @@ def item_columns(
         ]
     if within is not None:
         return []
-    pool = [c for c in ids if c.kind is not Kind.TEXT or c.may_be(Role.ITEM)][:8]
+    varied = [of for of in measures if 2 * of.n_distinct > n_rows]
+    pool = [c for c in ids if c.kind is not Kind.TEXT or c.may_be(Role.ITEM)]
+    pool = [column for column in pool if column not in varied][:8]
     for depth in (2, 3, 4):
         keys = [
             list(columns)
@@ -280,4 +282,4 @@ def item_columns(
     # Up to a tenth of the rows are second ones of an item; those of a prompt are other responses.
     nearly = (c for c in pool if c.may_be(Role.ITEM) and not c.may_be(Role.GROUP))
     nearly = (c for c in nearly if c.n_cells == n_rows and c.n_distinct >= 0.9 * n_rows)
-    return [*nearly, *full][:1]
+    return [*nearly][:1]

@@ -85,9 +85,11 @@ class RatedColumns:
     def find(self) -> None:
         """Find the columns of ratings, those of one scale, and of these people's and judges'."""
         candidates = self._candidates()
-        self.owners.kinds = kinds_of(candidates)
+        # A project that is the same in all rows, or costs, have no part of the names of ratings.
+        likely = [c for c in candidates if c.n_distinct > 1 and not c.may_be(Role.MEASURE)]
+        self.owners.kinds = kinds_of(candidates) | kinds_of(likely)
         candidates = self._without_earlier(candidates)
-        self.owners.find(candidates)
+        self.owners.find([c for c in candidates if c in likely] or candidates)
         for column in candidates:
             reason = None if self.owners.is_chosen(column) else self._reason(column, candidates)
             if reason is None:

@@ -98,6 +98,8 @@ def _numbers_of_raters(table: CodedTable, ratings: Columns) -> list[CodedColumn]
     """Return numbers that differ in all rows of each item, where ratings would repeat."""
     has_raters = any(column.may_be(Role.RATER) for column in table.columns)
     numbers = [] if has_raters else [c for c in ratings if c.is_whole and not c.may_be(*_NUMBERED)]
+    of_raters = (Who.HUMAN, Who.JUDGE)  # as is what stands below their names
+    numbers = [c for c in numbers if not (c.who in of_raters or is_first_name(c.name))]
     words = [c for c in table.columns if c.kind in (Kind.WORD, Kind.TEXT) and not c.level]
     items = [(column, column.counts.max(initial=0)) for column in words if not column.can_rate]
     # Systems and steps are numbered in each item alike, and raters rate some of the items.

@@ -391,7 +391,8 @@ class _RatingRows:
         self, column: CodedColumn, unit: npt.NDArray[np.int64], per_item: float
     ) -> Reason | None:
         """Return why a candidate holds no ratings; None if it may."""
-        peers = [c for c in self.keys.candidates if c is not column]
+        peers = [c for c in self.keys.candidates if c is not column and c.n_distinct > 1]
+        peers = [c for c in peers if c.may_be(Role.RATING) or not c.may_be(Role.MEASURE)]
         is_constant = per_item == 1 or share_constant(column, unit) == 1
         is_rating = column.may_be(Role.RATING)
         varied = [
@@ -411,7 +412,7 @@ class _RatingRows:
         )
         is_flag = column.may_be(Role.FLAG) and not is_like_peer
         reasons = (
-            (Reason("one value"), column.n_distinct == 1 and any(c.n_distinct > 1 for c in peers)),
+            (Reason("one value"), column.n_distinct == 1 and bool(peers)),
             (Reason("a run by its name"), any(column is run for run in self.keys.runs)),
             (OF_ITEM, column.who is Who.HUMAN and self.keys.are_judges and not is_only_rating),
             (OF_ITEM, is_of_item),

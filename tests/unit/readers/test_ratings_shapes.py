@@ -321,6 +321,7 @@ def test_scores_in_a_file_called_like_a_judge_are_on_the_only_question(
     ratings = read_ratings([tmp_path], ReadOptions())
 
     assert one_question(ratings) == EXPECTED
+    assert {*ratings.scores["judge"]} == {Path(file).stem}
     assert len(ratings.scores) == len(ITEMS)
     assert {*ratings.scores["question"]} == {*ratings.ratings["question"]}
 
