@@ -47,9 +47,7 @@ class DocumentQuery:
     documents: tuple[Document, ...]
 
 
-def read_document_queries(
-    path: Path,
-) -> tuple[tuple[DocumentQuery, ...], tuple[InputProblem, ...]]:
+def read_document_queries(path: Path) -> tuple[tuple[DocumentQuery, ...], tuple[InputProblem, ...]]:
     """Return the queries of a JSON list with `id`, `query` and `docs`, and what is wrong.
 
     Documents and queries with a problem are left out, so that they hold back no others.

@@ -14,23 +14,13 @@ import pandas as pd
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
-from eval_assets.readers.columns import (
-    CodedColumn,
-    CodedTable,
-    Kind,
-    combined,
-    n_distinct,
-)
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, combined, n_distinct
 from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named, read_bytes
 from eval_assets.readers.formats.header_rows import MOST_COLUMNS
 from eval_assets.readers.header_parts import question_in, without_scale
 from eval_assets.readers.importers.export_content import Export
-from eval_assets.readers.importers.tool_exports import (
-    export_of,
-    readings_of_export,
-    tool_of,
-)
+from eval_assets.readers.importers.tool_exports import export_of, readings_of_export, tool_of
 from eval_assets.readers.joined_files import joined_readings, names_rater, refusal_of
 from eval_assets.readers.judge_replies import ScoreOfReply, with_scores_of_replies
 from eval_assets.readers.names import Role, is_rating_word
@@ -54,13 +44,7 @@ from eval_assets.readers.rating_tables import (
     Reason,
 )
 from eval_assets.readers.readings import best_readings
-from eval_assets.readers.readings.table_reading import (
-    FRAME,
-    METRIC,
-    Reading,
-    option_text,
-    refused,
-)
+from eval_assets.readers.readings.table_reading import FRAME, METRIC, Reading, option_text, refused
 from eval_assets.readers.sources import (
     content_of_frame,
     files_in,
@@ -135,10 +119,7 @@ def read_ratings(
 
 
 def _doubt_of_fork(
-    choice: str,
-    changed: Mapping[str, Sequence[str] | str],
-    result: RatingTables,
-    table: CodedTable,
+    choice: str, changed: Mapping[str, Sequence[str] | str], result: RatingTables, table: CodedTable
 ) -> Doubt:
     """Return a choice with the options that reverse it, and those that confirm it."""
     columns, judges = result.columns, {*result.scores["judge"].unique()}

@@ -236,11 +236,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return row
 
 
-_KINDS = {
-    list: "a list",
-    str: "text",
-    **dict.fromkeys((bool, type(None)), "true, false or null"),
-}
+_KINDS = {list: "a list", str: "text", **dict.fromkeys((bool, type(None)), "true, false or null")}
 """Values of JSON that are neither objects nor numbers."""
 
 

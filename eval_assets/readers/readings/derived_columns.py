@@ -17,9 +17,7 @@ from eval_assets.readers.values import order_of
 _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 _VOTES = Reason(
-    "counts of votes: they add up to the same number in every row",
-    is_told=True,
-    is_attribute=False,
+    "counts of votes: they add up to the same number in every row", is_told=True, is_attribute=False
 )
 _UNNAMED = re.compile(r"unnamed(: ?\d+|$)", re.IGNORECASE)
 _COMPARES = re.compile(r"correct|match|agree|same|equal|differ|conflict|=")

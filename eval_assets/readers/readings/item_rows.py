@@ -24,9 +24,7 @@ from eval_assets.readers.names import (
 )
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import Reason
-from eval_assets.readers.readings.column_owners import (
-    ColumnOwners,
-)
+from eval_assets.readers.readings.column_owners import ColumnOwners
 from eval_assets.readers.readings.header_raters import HeaderRaters
 from eval_assets.readers.readings.rated_columns import RatedColumns
 from eval_assets.readers.readings.table_reading import (

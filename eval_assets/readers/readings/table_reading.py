@@ -23,13 +23,7 @@ from eval_assets.readers.columns import (
     n_distinct,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.names import (
-    Role,
-    Who,
-    is_first_name,
-    names_model,
-    share_of_criteria,
-)
+from eval_assets.readers.names import Role, Who, is_first_name, names_model, share_of_criteria
 from eval_assets.readers.problems import input_error
 from eval_assets.readers.rating_tables import Doubt, ReadOptions, Reason
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
