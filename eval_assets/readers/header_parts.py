@@ -268,9 +268,8 @@ def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
     if full:
         return max(full, key=share_named)[0]
     for pairs, first, second in ways:
-        if len(headers) >= 0.7 * len(first) * len(second) and any(
-            share_of_people(names) - share_of_criteria(names) > 0.6 for names in (first, second)
-        ):
+        shares = [share_of_people(of) - share_of_criteria(of) for of in (first, second)]
+        if len(headers) >= 0.7 * len(first) * len(second) and max(shares) > 0.6:
             return pairs
     return []
 

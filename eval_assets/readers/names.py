@@ -184,15 +184,7 @@ def names_quality(header: str) -> bool:
         (False, False)
     """
     name = plain(header)
-    roles = (
-        Role.MEASURE,
-        Role.TIME,
-        Role.ITEM,
-        Role.TURN,
-        Role.SYSTEM,
-        Role.QUESTION,
-        Role.SUMMARY,
-    )
+    roles = {*_NO_QUESTION, Role.ITEM, Role.TURN, Role.QUESTION} - {Role.FLAG}
     ends = [name[match.start() + 1 :] for match in _OF_QUALITY.finditer(name)]
     return any(not may_be(end, *roles) for end in ends)
 
