@@ -97,10 +97,13 @@ def _turned(document: dict[str, Any]) -> object:
         is_nested = any(isinstance(item, dict | list) for value in values for item in value)
         rows = zip(*values, strict=True)
         return document if is_nested else [dict(zip(document, row, strict=True)) for row in rows]
-    if _hold_records(values):  # by their id, in parts such as train and test
-        return [
-            {"part": p, "item": key, **row} for p, of in document.items() for key, row in of.items()
-        ]
+    if inner := _keys_of_records(values):
+        # By their id, in parts such as train and test; or by item and rater, of whom each has few.
+        are_apart = len(inner) == sum(map(len, values))
+        names = ("item", " key")[:: 1 if len(inner) < len(document) else -1]
+        pairs = ((p, key, row) for p, of in document.items() for key, row in of.items())
+        names = ("part", "item") if are_apart else names
+        return [dict(zip(names, (p, key), strict=True)) | row for p, key, row in pairs]
     if not all(isinstance(value, dict) and value for value in values) or any(
         isinstance(item, dict | list) for value in values for item in value.values()
     ):
@@ -112,17 +115,17 @@ def _turned(document: dict[str, Any]) -> object:
         items = ({} if keys == counts else {"item": key} for key in keys)
         columns = ({name: of.get(key) for name, of in document.items()} for key in keys)
         return [{**item, **cells} for item, cells in zip(items, columns, strict=True)]
-    if list(document) == [str(k) for k in range(len(document))]:
-        return values
-    return document
+    return values if list(document) == [str(k) for k in range(len(document))] else document
 
 
-def _hold_records(values: Sequence[object]) -> bool:
-    """Return whether all values are objects of records of one form, each with an id of its own."""
+def _keys_of_records(values: Sequence[object]) -> set[str]:
+    """Return the keys of records of one form in objects that share few keys, if all are records."""
     parts = [value for value in values if isinstance(value, dict)]
     records = [record for part in parts for record in part.values() if isinstance(record, dict)]
     n_keys = sum(map(len, parts))
     if not (len(parts) == len(values) and len(records) == n_keys > 2):
-        return False
-    are_apart = len({key for part in parts for key in part}) == n_keys and min(map(len, parts)) > 1
-    return are_apart and all(similarity({*records[0]}, {*of}) > ALIKE for of in records)
+        return set()
+    keys, sizes = {key for part in parts for key in part}, [*map(len, parts)]
+    are_few = 2 * max(sizes) < len(keys) < n_keys or (len(keys) == n_keys and min(sizes) > 1)
+    are_alike = all(similarity({*records[0]}, {*of}) > ALIKE for of in records)
+    return keys if are_few and are_alike else set()
