@@ -302,11 +302,17 @@ def _joined(tables: Sequence[CodedTable], person: str) -> CodedTable:
         first = next(filter(None, same))
         columns.append(first.with_cells(np.concatenate(cells).tolist()))
     sizes = [len(table) for table in tables]
-    are_rated = all(column.can_rate or column.kind is Kind.EMPTY for column in columns)
-    if are_rated and len({*sizes}) == 1 and all(who(of) is Who.HUMAN for of in parts):
+    notes = [note for table in tables for note in table.notes]
+    rated = [of for of in columns if of.kind is not Kind.EMPTY and not of.may_be(Role.TEXT)]
+    are_ids = (of.may_be(Role.ITEM) and not of.may_be(Role.RATING) for of in rated)
+    if not any(are_ids) and all(of.can_rate and of.n_distinct < max(sizes) for of in rated):
         # Sheets of raters without a column of items have the same ones in each row.
-        rows = [f"row {n}" for n in range(1, sizes[0] + 1)] * len(tables)
-        columns.insert(0, CodedColumn.of("item", rows))
+        are_raters = [who(of) in (Who.HUMAN, Who.JUDGE) or is_first_name(of) for of in parts]
+        are_matched = len({*sizes}) == 1 and 2 * sum(are_raters) >= len(parts)
+        rows = [f"row {n}" for size in sizes for n in range(1, size + 1)]
+        columns[:0] = [CodedColumn.of("item", rows)] * are_matched
+        text = "are matched by their number" if are_matched else "are items of their own"
+        notes.append(f"no column names items: rows of {listed_briefly(parts)} {text}")
     part = CodedColumn.of(origin.value, np.repeat(np.array(parts, dtype=object), sizes).tolist())
     columns.append(replace(part, origin=origin))
     folders = [Path(table.file).parent.name for table in tables]
@@ -320,7 +326,7 @@ def _joined(tables: Sequence[CodedTable], person: str) -> CodedTable:
         [line for table in tables for line in table.lines],
         document=tables[0].document,
         bad_rows=tuple(problem for table in tables for problem in table.bad_rows),
-        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
