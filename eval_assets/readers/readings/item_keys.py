@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -347,6 +347,9 @@ class ItemKeys:
             of is not column and 2 * len({*of.values} & {*column.values}) > len(column.values)
             for of in self.candidates
         )
+        # Raters who each have all values once were given them: no ratings are so even.
+        n_raters, n_values = self._size(self.rater), self._size(column)
+        is_number |= 1 < n_raters < self.n_rated == n_raters * n_values and self._is_key([column])
         is_part = column.may_be(Role.ITEM, Role.SYSTEM) or is_word or is_number
         # What ratings share says nothing: the stimulus in rating_stimulus beside rating_score.
         pairs = ([column.name, of.name] for of in self.candidates if of.kind is Kind.NUMBER)
@@ -372,6 +375,7 @@ class ItemKeys:
         run = next((column for column in columns if column in self.runs), None)
         items = [column for column in columns if column is not run]
         question = self.choices.question or question_among(items, self.is_rated)
+        question = question or self._with_own_ratings(items)
         n_asked = sum(column.who is Who.CRITERION for column in self.candidates)
         if question is not None and question.origin is Origin.KEY and n_asked > 1:
             # Systems may each have ratings by several criteria.
@@ -379,6 +383,18 @@ class ItemKeys:
             question = question if is_question else self.choices.question
         items = [column for column in items if column is not question]
         return self.item_key(items, question, run) if items else None
+
+    def _with_own_ratings(self, parts: Columns) -> CodedColumn | None:
+        """Return the part of an item of which each value has other ratings, as a question may."""
+        is_open = len(parts) > 1 and self.n_rated >= FEWEST_NUMBERS
+        words = [of for of in self.candidates if is_open and of.kind is Kind.WORD]
+        for column, rated in product(parts, words):
+            few = self._size(column) < min(self._size(rated), MOST_QUESTIONS + 1)
+            is_open = few and not column.may_be(Role.SYSTEM, Role.TURN, Role.RUN)
+            n_pairs = n_distinct(combined([column, rated])[self.is_rated]) if is_open else 0
+            if n_pairs == self._size(rated) and share_constant(rated, combined(parts)) < 1:
+                return column
+        return None
 
     def _rank(self, key: ItemKey, depth: int) -> tuple[float, ...]:
         """Return what makes a key worse: texts, many items, unusual names."""

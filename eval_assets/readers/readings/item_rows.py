@@ -20,6 +20,7 @@ from eval_assets.readers.names import (
     is_rating_word,
     names_id,
     names_model,
+    share_of_criteria,
     share_of_people,
 )
 from eval_assets.readers.problems import listed_briefly
@@ -144,7 +145,7 @@ class _ItemRows:
                 reading.refusal = message, remedy
 
     def _use_sheets(self, reading: Reading) -> None:
-        """Take sheets for questions if columns are raters."""
+        """Take sheets for questions if columns are raters, or for items if their rows are asked."""
         sheet = next((c for c in self.table.columns if c.origin is Origin.SHEET), None)
         if sheet is None or not all(of.rater and not of.question for of in reading.rated):
             return
@@ -152,6 +153,10 @@ class _ItemRows:
         items = self.choices.items or item_columns(self.table, peers, within=sheet)
         if not items or n_distinct(combined(items)) == n_distinct(combined([*items, sheet])):
             return  # sheets of different items
+        row = items[0]
+        are_asked = row.may_be(Role.QUESTION) or share_of_criteria(row.values) > 0.5
+        if are_asked and row.n_distinct < sheet.n_distinct and not self.choices.items:
+            items, sheet = [sheet], row
         reading.items, reading.question = items, sheet
         reading.likelihood += 3
 
