@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -75,6 +75,7 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
         _doubt_question(reading, choices)
         _doubt_item(reading, choices)
         _doubt_slots(reading, choices)
+        _doubt_sides(reading, choices)
         split_levels(reading, choices)
         reading.name_the_rest()
     return sorted(usable, key=lambda reading: -reading.likelihood)
@@ -171,6 +172,22 @@ def _doubt_slots(reading: Reading, choices: Choices) -> None:
     stems = {name.removesuffix(number) for name, number in zip(names, numbers, strict=True)}
     if len(stems) == 1 < len({*numbers}) and "" not in numbers and not choices.ratings:
         doubt_texts(reading, names, numbers)
+
+
+def _doubt_sides(reading: Reading, choices: Choices) -> None:
+    """Add the choice that items differ in which of two models stands on which side."""
+    of_items = reading.table.columns if reading.items and not choices.items else []
+    rating_words = {value for of in reading.rated for value in of.column.values}
+    words = [of for of in of_items if of.kind is Kind.WORD and rating_words.isdisjoint(of.values)]
+    for a, b in combinations([of for of in words if not reading.uses(of)], 2):
+        unit = combined(reading.items)
+        if {*a.values} != {*b.values} or share_constant(a, unit) == 1:
+            continue
+        pairs = ["\n".join(sorted(pair)) for pair in zip(a.texts(), b.texts(), strict=True)]
+        if share_constant(a.with_cells(pairs), unit) == 1:
+            choice = f"{a.name} and {b.name} change places within an item, and a place was rated"
+            items = (*(of.name for of in reading.items), a.name)
+            reading.forks.append((choice, {"item": items}))
 
 
 def best_readings(

@@ -78,6 +78,7 @@ def _comparisons(table: CodedTable, choices: Choices) -> dict[str, Reason]:
         may_compare = column.n_distinct == 2 and _COMPARES.search(column.name.casefold())
         # Of a few words of a longer scale it may be chance.
         is_open = len(column.order or ()) > 2 and column.n_cells < FEWEST_NUMBERS
+        is_open |= column.kind is Kind.NUMBER and not {*column.numbers} <= {0, 1}
         if not may_compare or choices.takes(column) or is_of_rater or is_open:
             continue
         rated = [of for of in table.columns if of is not column and of.can_rate]
