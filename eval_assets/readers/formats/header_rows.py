@@ -233,11 +233,13 @@ def named_columns(
     for position, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
         # Of a small table beside the ratings, which sums them up.
         is_aside = name in named and sum(map(bool, cells)) < _ASIDE * len(cells)
-        if name in named and not is_aside:
+        texts = [str(of or "") for of in (*named.get(name, ()), *cells)] if name in named else []
+        are_comments = any(len(of) > _EXPLANATION and " " in of for of in texts)
+        if name in named and not (is_aside or are_comments):
             message, remedy = "two columns have this name", "Rename or remove one of them"
             raise input_error(file, message, remedy, line=header.line, column=name)
         if name and not is_aside:
-            named[name] = cells
+            named[f"{name} [{position + 1}]" if name in named else name] = cells
             continue
         # Without rows, a column is empty if no name comes after it.
         is_empty = not any(cells) if len(cells) else not any(header.names[position:])
