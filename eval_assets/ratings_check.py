@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
     from eval_assets.scale import Level, Scale
     from eval_assets.shown.next_step import NextStep
-    from eval_assets.shown.screen import ReadSummary, Screen, ScreenAnswer
+    from eval_assets.shown.screen import ReadDoubt, ReadSummary, Screen, ScreenAnswer
     from eval_assets.verdicts import Verdict
 
 
@@ -415,10 +415,30 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
     reading = _reading(
         tables, context, raters=questions[0].people.rater_ids, n_held_out=int(is_held_out.sum())
     )
+    reading = replace(reading, doubts=(*_turned_judges(assessment), *reading.doubts))
     option = "" if doubt is None else doubt.option
     command = partial(context.command, option=option, tables=tables)
     screen = screen_of(reading, assessment, command_of=command)
     return CheckResult(screen, option=option)
+
+
+_TURNED = -0.4
+"""Rank correlation below which a judge contradicts people more than by a bad prompt."""
+
+
+def _turned_judges(assessment: Assessment) -> tuple[ReadDoubt, ...]:
+    """Return a doubt about each judge that scores high where people rate low."""
+    from eval_assets.shown.screen import ReadDoubt
+
+    doubts = []
+    for judge, comparisons in assessment.judges.items():
+        for of in comparisons:
+            rho = of.spearman
+            if rho is not None and rho.value < _TURNED and rho.high < 0:
+                text = f"{judge} is high on {of.question.id} where people are low: its scale may"
+                text += " be turned, or it answers the opposite question"
+                doubts.append(ReadDoubt((judge,), text, ""))
+    return tuple(doubts)
 
 
 def _with_held_out_tests(assessment: Assessment, evaluation: Evaluation) -> Assessment:

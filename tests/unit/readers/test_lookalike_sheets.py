@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from eval_assets import check
-from eval_assets.readers.rating_tables import Doubt, ReadOptions
+from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from tests.unit.readers.test_team_sheets import ANNA, BEN, IDS, JUDGE, SECOND, N, read, sheet
 
@@ -479,3 +480,144 @@ def test_judge_whose_field_no_file_alone_calls_a_rating_is_compared(tmp_path: Pa
     result = read_ratings([tmp_path], ReadOptions())
 
     assert (len(result.ratings), len(result.scores)) == (48, 24)
+
+
+def _rated(result: RatingTables) -> tuple[int, int, int, set[str]]:
+    """Return the numbers of ratings, items and raters, and the questions."""
+    ids = {question.id for question in result.questions}
+    return len(result.ratings), len(result.items), result.ratings["rater"].nunique(), ids
+
+
+@pytest.mark.parametrize("is_item_outside", [True, False])
+def test_records_by_item_and_by_one_of_many_workers_are_ratings(
+    tmp_path: Path, *, is_item_outside: bool
+) -> None:
+    records: dict[str, dict[str, dict[str, object]]] = {}
+    for k, worker in product(range(40), range(3)):
+        pair = f"{k + 3}", f"w{(k * 5 + worker * 7) % 23}"
+        of = {"Fluency": 1 + (2 * k + worker) % 5, "Relevance": 1 + (k + worker) % 5, "note": "ok"}
+        outer, inner = pair if is_item_outside else pair[::-1]
+        records.setdefault(outer, {})[inner] = of
+
+    result = read(tmp_path, "ratings.json", json.dumps(records))
+
+    assert _rated(result) == (240, 40, 23, {"Fluency", "Relevance"})
+
+
+def test_number_of_which_each_rater_has_all_is_the_item(tmp_path: Path) -> None:
+    rows = [
+        f"{k * 8 + b + 1},{30 + (b * 7 + k) % 40},{1 + (b + k) % 5},{'ab'[b % 2]},{b + 1},{k + 1}"
+        for k, b in product(range(9), range(8))
+    ]
+
+    result = read(
+        tmp_path, "wine.csv", "\n".join(["rownames,response,rating,temp,bottle,judge", *rows])
+    )
+
+    assert result.columns["item"] == ("bottle",)
+    assert _rated(result) == (144, 8, 9, {"response", "rating"})
+
+
+def test_part_of_an_item_with_ratings_of_its_own_is_a_question(tmp_path: Path) -> None:
+    words = ("no", "yes"), ("1", "2", "3", "4")
+    rows = [
+        f"{item},T{task},{rater},{words[task][(item + rater % 2) % len(words[task])]}"
+        for item, task, rater in product(range(30), range(2), range(3))
+    ]
+
+    result = read(tmp_path, "r.csv", "\n".join(["subject_id,task,user_id,value", *rows]))
+
+    assert _rated(result) == (180, 30, 3, {"T0", "T1"})
+
+
+def test_files_of_which_each_asks_the_same_are_items(tmp_path: Path) -> None:
+    for k in range(12):
+        values = [(name, 1 + k * s % 5, s) for s, name in enumerate(("tact", "brevity"), 2)]
+        rows = [f"{name},{value},{min(5, value + k % s)}" for name, value, s in values]
+        (tmp_path / f"chat_{k}.csv").write_text("\n".join(["criterion,anna,ben", *rows]))
+
+    assert _rated(read_ratings([tmp_path], ReadOptions())) == (48, 12, 2, {"tact", "brevity"})
+
+
+@pytest.mark.parametrize(
+    ("names", "content", "people", "n_items"),
+    [
+        (("anna.csv", "ben.csv"), "score,comment\n{}", {"anna", "ben"}, N),
+        (("human.csv", "gpt-4o.csv"), "score\n{}", {"human"}, N),
+        (("part-x-7.csv", "part-x-9.csv"), "score\n{}", {"(not named)"}, 2 * N),
+    ],
+)
+def test_rows_of_files_without_items_are_matched_if_raters_name_them(
+    tmp_path: Path, names: Sequence[str], content: str, people: set[str], n_items: int
+) -> None:
+    comment = ",ok" * ("comment" in content)
+    for name, values in zip(names, (ANNA, BEN), strict=True):
+        rows = "\n".join(f"{value}{comment}" for value in values)
+        (tmp_path / name).write_text(content.format(rows))
+
+    result = read_ratings([tmp_path], ReadOptions())
+
+    assert set(result.ratings["rater"]) == people
+    assert len(result.items) == n_items
+    assert any(note.startswith("no column names items: rows of ") for note in result.notes)
+
+
+def test_comments_behind_each_rater_may_have_one_name(tmp_path: Path) -> None:
+    header = "id,anna,comment,ben,comment"
+
+    result = read(tmp_path, "r.csv", sheet(header, ANNA, COMMENTS, BEN, ["fine"] * N))
+
+    assert set(result.ratings["rater"]) == {"anna", "ben"}
+
+
+def test_statements_in_french_are_rated_by_number(tmp_path: Path) -> None:
+    words = ["Pas du tout d'accord", "Plutôt pas d'accord", "Plutôt d'accord", "Sans avis"]
+    rows = [
+        f"{name},{k},{words[k * s % 3]},{words[3 if k == 7 else k // s % 3]}"
+        for k, (s, name) in product(range(20), enumerate(("Élodie", "Yanis"), 2))
+    ]
+    header = "Évaluateur,Réponse n°,La réponse est claire,La réponse est exacte"
+
+    result = read(tmp_path, "r.csv", "\n".join([header, *rows]))
+
+    assert _rated(result)[:3] == (78, 20, 2)
+    assert result.notes == ('2 of 80 cells not rated: "Sans avis"',)
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "llm_hallucinated"])
+def test_judge_on_a_turned_scale_is_told(tmp_path: Path, name: str) -> None:
+    values = [[("no", "yes")[value > 2] for value in of] for of in (ANNA, [6 - v for v in JUDGE])]
+    read(tmp_path, "ratings.csv", sheet(f"id,human_correct,{name}", *values))
+
+    doubts = check(tmp_path / "ratings.csv").screen.reading.doubts
+
+    assert any("its scale may be turned" in doubt.choice for doubt in doubts)
+
+
+@pytest.mark.parametrize("values", [("left", "right"), ("orion", "lyra")])
+def test_sides_on_which_raters_saw_a_model_are_told(tmp_path: Path, values: Sequence[str]) -> None:
+    rows = []
+    for k, (n, name) in product(range(30), enumerate(("ines", "kofi", "lou"))):
+        pair = ["orion", "lyra"][:: 1 if (k + n) % 2 else -1]
+        best = ("orion", "lyra")[k // 2 % 2]
+        side = values[pair.index(best)] if values[0] == "left" else best
+        rows.append(f"p{k},{','.join(pair)},{name},{side}")
+
+    result = read(
+        tmp_path, "r.csv", "\n".join(["prompt,left_model,right_model,rater,choice", *rows])
+    )
+
+    options = [doubt.option for doubt in result.doubts if "change places" in doubt.choice]
+    assert options == ["--item prompt,left_model"] * (values[0] == "left")
+
+
+def test_numbers_on_correctness_in_a_form_of_few_people_compare_nothing(tmp_path: Path) -> None:
+    headers = [f"Response {part}.{name}" for part in "ABCD" for name in ("Clear", "Correct")]
+    flags = [(k % 2, k // 2 % 2, (k + k // 2) % 2, k // 4) for k in range(8)]
+    rows = [[str(3 + of[c % 4]) for c in range(8)] for of in flags]
+    names = ["Ada", "Bo", "Cy", "Di", "Eli", "Fay", "Gil", "Hal"]
+    lines = [",".join(["anonymous", name, *row]) for name, row in zip(names, rows, strict=True)]
+
+    result = read(tmp_path, "r.csv", "\n".join([",".join(["Email", "Name", *headers]), *lines]))
+
+    assert _rated(result) == (64, 4, 8, {"Clear", "Correct"})
