@@ -87,13 +87,13 @@ def gathered(problems: list[InputProblem]) -> Iterator[None]:
         problems += [error.problem for error in leaves(group) if isinstance(error, InputError)]
 
 
-def leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    """Yield the errors of a group and of the groups in it."""
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from leaves(error)
-        else:
-            yield error
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, of a group those in it and in the groups in it."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
 
 
 _MOST_ALIKE = 10

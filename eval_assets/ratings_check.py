@@ -263,13 +263,14 @@ def evaluation_of(files: Sequence[Path], *, folder: Path | None = None) -> Evalu
     from eval_assets.config.evaluation import FILE
 
     first = files[0]
-    if (first / FILE).is_file() or any(first.glob(f"[!.]*/{FILE}")):
+    is_folder = first.is_dir()
+    if is_folder and ((first / FILE).is_file() or any(first.glob(f"[!.]*/{FILE}"))):
         if folder is not None and folder.resolve() != first.resolve():
             message = "declares its own scales, gates and held-out test"
             raise ValueError(f"{first} {message}: leave out --data, or name the files to read")
         folder = first
     elif folder is None:
-        parent = first if first.is_dir() else first.parent
+        parent = first if is_folder else first.parent
         folders = (parent, parent.parent) if parent.name == "labels" else (parent,)
         folder = next((of for of in folders if (of / FILE).is_file()), None)
     if folder is None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eval_assets.cli.exit_codes import MISUSED, error_lines
+from eval_assets.cli.exit_codes import MISUSED
 from eval_assets.cli.options import (
     json_option,
     judge_pass_option,
     print_json,
     read_options,
 )
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +95,7 @@ def check(  # noqa: PLR0913 - one parameter per option
         results = check_readings(files, options, rules)
     except (InputError, ExceptionGroup) as error:
         if as_json:
-            print_json({"error": "\n".join(error_lines(error))})
+            print_json({"error": "\n".join(map(str, leaves(error)))})
         raise
     except ValueError as error:
         raise click.UsageError(f"{error}.") from error

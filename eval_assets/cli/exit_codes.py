@@ -1,13 +1,13 @@
 """Exit codes of the program, and errors on stderr, one line each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
 import click
 
-from eval_assets.errors import InputError, StoreError, by_cause
+from eval_assets.errors import InputError, StoreError, by_cause, leaves
 
 DONE, FAILED, MISUSED, GATE_CLOSED, CANNOT_TELL, STOPPED = 0, 1, 2, 3, 4, 130
 """Exit codes of the program; 130 is the convention of shells for Ctrl-C."""
@@ -43,15 +43,6 @@ def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
             all_in.unlink(missing_ok=True)
 
 
-def error_lines(error: BaseException) -> Iterator[str]:
-    """Yield the message of each error in `error`, which may be a group."""
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from error_lines(inner)
-    else:
-        yield str(error)
-
-
 def print_failure(error: Exception) -> int:
     """Print an expected error, or a group of them, one line each; return the exit code.
 
@@ -60,7 +51,7 @@ def print_failure(error: Exception) -> int:
     group = error if isinstance(error, ExceptionGroup) else ExceptionGroup("", [error])
     if group.split(EXPECTED)[1] is not None:
         raise error
-    print_errors(list(error_lines(error)))
+    print_errors([*map(str, leaves(error))])
     return FAILED
 
 

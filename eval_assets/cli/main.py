@@ -120,6 +120,9 @@ def main() -> None:
             raise
         click.echo(f"This needs {error.name}. Install eval-assets[run].", err=True)
         code = FAILED
+    except PermissionError as error:  # to look into a folder
+        click.echo(f"{error.filename}: permission denied. Give yourself access to it.", err=True)
+        code = FAILED
     except (*EXPECTED, ExceptionGroup) as error:
         code = print_failure(error)
     sys.exit(code)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from eval_assets.cli.exit_codes import DONE, EXPECTED, error_lines
+from eval_assets.cli.exit_codes import DONE, EXPECTED
 from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.errors import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,4 +105,4 @@ def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     except (*EXPECTED, ExceptionGroup) as error:
         if isinstance(error, ExceptionGroup) and error.split(EXPECTED)[1] is not None:
             raise
-        raise ToolError("\n".join(error_lines(error))) from None
+        raise ToolError("\n".join(map(str, leaves(error)))) from None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from eval_assets.cli.exit_codes import error_lines, print_errors
+from eval_assets.cli.exit_codes import print_errors
 from eval_assets.config.evaluation import FILE, Evaluation
 from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
-from eval_assets.errors import InputError
+from eval_assets.errors import InputError, leaves
 from eval_assets.labelling.adjudication import (
     Disagreement,
     disagreements,
@@ -141,7 +141,8 @@ class CurrentStudy:
                 self._files = read_study(self._data, database=self._database)
                 self._calibration = self._files.evaluation.labelling.calibration
             except (InputError, ExceptionGroup) as error:
-                print_errors(["The server goes on without these changes:", *error_lines(error)])
+                lines = map(str, leaves(error))
+                print_errors(["The server goes on without these changes:", *lines])
         return self._files
 
     def __call__(self) -> Study:

@@ -16,8 +16,6 @@ MessageAndRemedy = tuple[str, str]
 
 _LONGEST_QUOTE = 40
 _MOST_NAMES = 6
-_ALIKE = 0.65
-"""Least similarity of a name to one that was meant: `ticket` and `text` have .6."""
 
 
 class RowProblems:
@@ -132,7 +130,7 @@ def nearest(name: str, choices: Iterable[str]) -> str:
         'Use one of text, score'
     """
     choices = list(choices)
-    close = get_close_matches(name, choices, n=1, cutoff=_ALIKE)
+    close = get_close_matches(name, choices, n=1, cutoff=0.65)  # of ticket and text .6
     return f'Write "{close[0]}"' if close else f"Use one of {', '.join(choices)}"
 
 

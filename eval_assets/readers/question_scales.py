@@ -216,12 +216,12 @@ def _add_missing_codes(
     code = missing_code(cells)
     if np.isnan(code):
         return
-    rest = cells.values[cells.values != code]
-    low, high = np.nanmin(rest), np.nanmax(rest)
+    rest = cells.values[~np.isnan(cells.values) & (cells.values != code)]
+    low, high = rest.min(), rest.max()
     message = f"{code:g} is far from the other ratings, which lie between {low:g} and {high:g}"
     missing = option_text(ratings.table, "missing-values", f"{code:g}")
-    numbers = {*rest[~np.isnan(rest)].tolist(), code}
-    scale = option_text(ratings.table, "scale", scale_text(scale_between(numbers)))
+    scale = scale_text(scale_between({*rest.tolist(), code}))
+    scale = option_text(ratings.table, "scale", scale)
     remedy = f"Pass {missing} if it means no rating, or the scale that raters saw, as {scale}"
     is_bad = basis.copy()
     is_bad[basis] = cells.values == code

@@ -334,9 +334,8 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
         )
     if values <= {0.0, 1.0}:
         return BINARY
-    low, high = min(values), max(values)
-    if low == high:
-        values.add(min(low, 1.0) if low > 1 else low - 1)
+    if len(values) == 1:
+        values.add(1.0 if max(values) > 1 else max(values) - 1)
     return scale_between(values)
 
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.dual_judge import dual_judge
-from eval_assets.cli.exit_codes import error_lines
+from eval_assets.errors import leaves
 from eval_assets.readers.documents import Document, document_query
 
 GOOD = '[{"id": 1, "content": "Paris."}, {"id": 2, "content": "Bananas."}]'
@@ -24,7 +24,7 @@ def refused(arguments: Sequence[str]) -> list[str]:
     outcome = CliRunner().invoke(dual_judge, arguments)
     assert outcome.stdout == ""
     assert outcome.exception is not None
-    return list(error_lines(outcome.exception))
+    return [*map(str, leaves(outcome.exception))]
 
 
 def test_a_query_and_its_documents_are_read_in_order(tmp_path: Path) -> None:

@@ -50,9 +50,12 @@ def test_a_group_that_holds_an_unexpected_error_is_raised(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(click.UsageError("no"), MISUSED), (click.Abort(), STOPPED), (KeyboardInterrupt(), STOPPED)],
+    [
+        *((click.UsageError("no"), MISUSED), (click.Abort(), STOPPED)),
+        *((KeyboardInterrupt(), STOPPED), (PermissionError(13, "denied", "locked"), FAILED)),
+    ],
 )
-def test_misuse_and_ctrl_c_have_codes_of_their_own(
+def test_misuse_ctrl_c_and_locked_folders_have_codes(
     error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert exit_code_of(error, monkeypatch) == code
