@@ -310,10 +310,12 @@ def _short_names(columns: Sequence[Path]) -> list[str]:
             k += 1
         while k < len(path) and path[-k] in _OF_ONE_VALUE:
             k += 1
-        while (
-            k < len(path)
-            and who(path[-k - 1]) in says_whose
-            and (path[-k].isdigit() or who(path[-k]) not in says_whose)
+        while k < len(path) and (
+            (
+                who(path[-k - 1]) in says_whose
+                and (path[-k].isdigit() or who(path[-k]) not in says_whose)
+            )
+            or (path[-k] in ("model", "name") and may_be(path[-k - 1], Role.RATER))
         ):
             k += 1
         name = ".".join(path[-k:])

@@ -27,14 +27,11 @@ def with_choices(table: CodedTable) -> CodedTable:
     one; two crosses in a row are an error. In other columns a cross is a yes, and a blank a no.
     """
     groups: dict[str, list[tuple[CodedColumn, str]]] = defaultdict(list)
-    alone: dict[int, list[tuple[CodedColumn, str]]] = defaultdict(list)
     for column in table.columns:
         name = _VALUE_AT_END.fullmatch(column.name)
         words = {value.casefold() for value in column.values[:_MOST_TICKS]}
         if len(column.values) > _MOST_TICKS:
             continue
-        if len(words) == 1 and column.n_cells < len(table):  # filled where another one is not
-            alone[column.level].append((column, column.name))
         if name and (words <= _TICKS | _NO_TICKS or words == {name[2].casefold()}):
             groups[name[1]].append((column, name[2]))
     # Columns with the same first word, of which each names a value of several words.
@@ -45,9 +42,10 @@ def with_choices(table: CodedTable) -> CodedTable:
     long_groups = [of for of in starts.items() if len(of[1]) >= _FEWEST_CHOICES]
     for prefix, choices in [*groups.items(), *long_groups]:
         table = _chosen(table, prefix, choices)
-    for choices in alone.values():
-        if len(table) > _MOST_TICKS * len(choices):
-            table = _chosen(table, "", choices, are_alone=True)
+    alone = [of for of in table.columns if len(of.values) == 1 and of.n_cells < len(table)]
+    for level in {of.level for of in alone}:
+        choices = [(of, of.name) for of in alone if of.level == level]
+        table = _chosen(table, "", choices, are_alone=True)
     crossed = [
         column
         for column in table.columns
@@ -85,7 +83,7 @@ def _chosen(
 
     ticked = np.array([of[0].has_cell if are_alone else marks(*of) for of in choices])
     n_ticks = ticked.sum(axis=0)
-    if are_alone and (n_ticks != 1).any():
+    if are_alone and ((n_ticks != 1).any() or len(table) <= _MOST_TICKS * len(choices)):
         return table
     are_crosses = all({*map(str.casefold, column.values)} <= _CROSSES for column, _ in choices)
     rows = np.any([column.has_cell for column, _ in choices], axis=0)  # of one of several raters

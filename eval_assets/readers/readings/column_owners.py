@@ -78,7 +78,11 @@ class ColumnOwners:
         judges = [c for c in candidates if self.who_is(c) is Who.JUDGE and not names_id(c.name)]
         if all(of.may_be(Role.RUN) for of in judges):
             # The only score without a rater is a judge's beside its model, or beside runs.
-            scores = [c for c in candidates if not self.is_person(c) and c.may_be(Role.RATING)]
+            scores = [c for c in candidates if c.may_be(Role.RATING)]
+            is_open = len(self.models_of_all) == 1
+            scores = [
+                c for c in scores if not self.is_person(c) or (is_open and is_of_none(c.name))
+            ]
             runs = (c for c in self.columns if c.may_be(Role.RUN) and (c.is_whole or c.level))
             has_runs = any(1 < of.n_distinct <= of.n_cells / 2 for of in runs)
             is_of_judge = len(scores) == 1 and (len(self.models_of_all) == 1 or has_runs)
@@ -87,8 +91,10 @@ class ColumnOwners:
         names = [plain(of.name) for of in self.table.columns if len(of.values) == 1]
         varied = [of for of in candidates if len(of.values) > 1]
         is_labelled = varied == judges[:1] and any(map(_LABELLED.search, names))
-        for column in candidates if self.person or is_labelled else ():
-            if is_rating_word(column.name):  # a verdict is a judge's unless it says who gave it
+        for column in candidates:  # a verdict is a judge's unless it says who gave it
+            end = f"_{plain(column.name)}"
+            is_pair = len(judges) == 2 and any(plain(of.name).endswith(end) for of in judges)
+            if is_rating_word(column.name) and (self.person or is_labelled or is_pair):
                 self.kinds[id(column)] = Who.HUMAN
 
     def _give_judge(self, columns: Columns) -> None:
@@ -221,6 +227,12 @@ class ColumnOwners:
         [person] = [of for of in (column, peer) if of not in judges]
         is_named = self.who_is(person) is Who.HUMAN and distinct_parts([column.name, peer.name])
         return bool(is_named or judge_of_question(judges[0].name, [person.name]))
+
+
+def is_of_none(name: str) -> bool:
+    """Return whether a header says what was given and not by whom, as label and output.label."""
+    owner, field = owner_and_field(name)
+    return is_rating_word(field) and not (who(owner) is Who.HUMAN or is_first_name(owner))
 
 
 def _lies_among(column: CodedColumn, other: CodedColumn) -> bool:

@@ -8,9 +8,9 @@ from eval_assets.readers.columns import CodedColumn, Columns, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.header_parts import (
     distinct_parts,
+    models_by_company,
     name_and_number,
     orders_of_pairs,
-    owner_and_field,
     parts_of_raters,
     question_in,
     shared_part,
@@ -32,6 +32,7 @@ from eval_assets.readers.problems import count_as_people, listed_briefly
 from eval_assets.readers.rating_tables import Reason
 from eval_assets.readers.readings.column_owners import (
     ColumnOwners,
+    is_of_none,
     judged,
     judges_beside,
     may_be_name,
@@ -162,8 +163,11 @@ class HeaderRaters:
             doubt_texts(reading, names, self._parts_of_responses(judges))
         is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
-            names = [of.name for of in judges_beside([*people, *judges]) if of in judges]
-        if names and not any(map(self.owners.is_chosen, judges)):
+            models = models_by_company([of.name for of in (*people, *judges)])
+            beside = [of.name for of in judges_beside([*people, *judges]) if of in judges]
+            names = [name for name in beside if name not in models]
+        is_open = not (self.owners.models_of_all or any(map(self.owners.is_chosen, judges)))
+        if names and is_open:
             changed = {"rater": tuple(of.name for of in (*people, *judges))}
             reading.forks.append((_are(names, "a judge"), changed))
 
@@ -229,9 +233,7 @@ class HeaderRaters:
         options, name = self.choices.options, column.name
         is_person, is_rating = self.owners.is_person(column), column.may_be(Role.RATING)
         is_human = self.owners.who_is(column) is Who.HUMAN
-        owner, field = owner_and_field(name)
-        is_of_one = who(owner) is Who.HUMAN or is_first_name(owner)
-        is_said = is_rating_word(field) and not is_of_one  # label, output.label
+        is_said = is_of_none(name)
         words = {*column.rating_words}
         is_like = any(of.kind is column.kind or {*of.values} & words for of in self.judges)
         is_named = options.rater or options.judge or is_like

@@ -15,7 +15,7 @@ from eval_assets.readers.readings.rater_columns import holds_raters
 from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading, form_of
 
 _NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
-_ENDS_IN_NUMBER = re.compile(r"\d\W*$|\b[A-Z]$")
+_ENDS_IN_NUMBER = re.compile(r"(\d|\b[A-Z])\W*$")
 _BRACKETED = re.compile(r".*?\[(.+)\]\s*")
 _FEWEST = 2
 
@@ -26,6 +26,7 @@ _SURVEYS = {
 }
 """Columns of respondents in Qualtrics, SurveyMonkey and LimeSurvey; one or two others beside."""
 
+_NAME = re.compile(r"name|(^|_)(nom|nombre|nome)(_|$)")
 _METADATA = re.compile(r"(^|_)(id|page|lastpage|seed)$")
 
 
@@ -91,7 +92,7 @@ def reading_of_person_rows(
             return None
     units = _units(headers, crossed)
     shares_form = crossed or is_numbered or distinct_parts(headers)
-    if not shares_form and (person is None or "name" not in plain(person.name)):
+    if not shares_form and (person is None or not _NAME.search(plain(person.name))):
         return None
     if len(set(units)) < len(units):
         units = [(f"{item} {k}", question) for k, (item, question) in enumerate(units, 1)]
@@ -133,7 +134,7 @@ def _person(
         if is_rater or column.holds_emails:
             return column, True
     for column in ids:
-        is_name = "name" in plain(column.name) and not column.may_be(Role.SYSTEM)
+        is_name = _NAME.search(plain(column.name)) and not column.may_be(Role.SYSTEM)
         if is_name and holds_people(column):
             return column, True
     people = (column for column in ids if holds_people(column) and not _names_item(column))
@@ -153,7 +154,7 @@ def _units(
         return [(of[1] if of else name, None) for name, of in zip(headers, grid, strict=True)]
 
     def is_item(names: set[str]) -> float:
-        if len({form_of(name) for name in names}) < len(names) / 2:
+        if len({form_of(_ENDS_IN_NUMBER.sub("#", name)) for name in names}) < len(names) / 2:
             return 1.0  # Q1. How good is it? of each item
         numbered = sum(map(bool, map(_ENDS_IN_NUMBER.search, names))) / len(names)
         share_asked = sum("?" in name for name in names) / len(names)

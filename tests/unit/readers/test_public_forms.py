@@ -3322,7 +3322,7 @@ SHARED_SHEETS: dict[str, tuple[dict[str, str], tuple[int, int, int, set[str]]]] 
                     "Timestamp",
                     "Votre nom",
                     *(
-                        f"R\u00e9sum\u00e9 {a} [{q}]"
+                        f"R\u00e9sum\u00e9 {a}? [{q}]"
                         for a in "ABCDEF"
                         for q in ("Clart\u00e9", "Exactitude")
                     ),
@@ -3364,6 +3364,26 @@ SHARED_SHEETS: dict[str, tuple[dict[str, str], tuple[int, int, int, set[str]]]] 
             ),
         },
         (48, 2, 24, {"gpt-4o"}),
+    ),
+    "a label beside the model of its grader": (
+        {
+            "people.csv": table(["id", "anna", "ben"], *([i, _half(i), _half(i)] for i in ITEMS)),
+            "r.jsonl": lines(
+                [
+                    {"id": i, "grader": {"model": "gpt-4.1"}, "output": {"label": _half(i)}}
+                    for i in ITEMS
+                ]
+            ),
+        },
+        (48, 2, 24, {"gpt-4.1"}),
+    ),
+    "a verdict beside that of a judge": (
+        {
+            "r.csv": table(
+                ["span", "verdict", "judge_verdict"], *([i, _half(i), _half(i)] for i in ITEMS)
+            )
+        },
+        (24, 1, 24, {"judge_verdict"}),
     ),
     "a file called like the model in it": (
         {

@@ -435,6 +435,7 @@ def test_language_model_is_no_human_rater(tmp_path: Path, model: str, *, is_wide
         ("id,expert_label,evaluator_label", "expert_label", "evaluator_label"),
         ("id,Reviewer Verdict,Claude Verdict", "Reviewer Verdict", "Claude Verdict"),
         ("id,sofia,qwen-max", "sofia", "qwen-max"),
+        ("id,Human score,Claude score", "Human score", "Claude score"),
     ],
 )
 def test_one_person_beside_a_model_is_one_rater(
