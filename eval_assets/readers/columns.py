@@ -19,7 +19,16 @@ import pandas as pd
 from eval_assets.errors import InputProblem
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.header_parts import names_file_of_judge
-from eval_assets.readers.names import Role, Who, may_be, names_id, names_model, names_quality, who
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    may_be,
+    names_customer,
+    names_id,
+    names_model,
+    names_quality,
+    who,
+)
 from eval_assets.readers.values import MISSING, number_in, order_of
 
 BLANK = -1
@@ -225,8 +234,9 @@ class CodedColumn:
 
     @property
     def holds_emails(self) -> bool:
-        """Whether the values are addresses of people, and not of pages."""
-        return self.kind is Kind.ADDRESS and "@" in self.values[0]
+        """Whether the values are addresses of people who may rate, not of customers or pages."""
+        is_email = self.kind is Kind.ADDRESS and "@" in self.values[0]
+        return is_email and not names_customer(self.name)
 
     def may_be(self, *roles: Role) -> bool:
         """Return whether the header has the name of one of the roles."""

@@ -57,7 +57,7 @@ def _pattern(meaning: str, form: str = "{}") -> re.Pattern[str]:
 
 _WORD = r"(^|_)({})(_|$|\d)"
 _FLAG = re.compile(
-    r"^(is|has|was|contains|needs|to)_|^success|(^|_)(flag|labeled|labelled|done|completed?|status"
+    r"^(is|has|was|contains|needs|to)_|^success|reviewed$|(^|_)(flag|label?led|done|completed?|status"
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
 )
 _ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}
@@ -78,6 +78,11 @@ _OF_PERSON = re.compile(
 )
 """How headers end that tell something of a rater, as user_language does."""
 
+_CUSTOMER = re.compile(
+    r"^(customer|client|request[eo]r|sender|recipient|buyer|shopper|caller|guest|patient"
+    r"|subscriber|applicant)(_|$)"
+)
+
 _OF_STUDY = re.compile(
     r"(^|_)(collector|study|survey|batch|project|campaign|experiment|hit_?type|network)(_?id)?$"
 )
@@ -87,7 +92,7 @@ _UNIT = re.compile(r"[(\[](m?s|secs?|min|h|hrs?|usd|eur|[$\u20ac])[)\]]$", re.IG
 _NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
 _NOT_OF_ROLE = {
     Role.RATING: _IDENTIFIER,
-    Role.RATER: _OF_PERSON,
+    Role.RATER: re.compile(f"{_OF_PERSON.pattern}|{_CUSTOMER.pattern}"),
     Role.ITEM: _OF_STUDY,
     Role.TEXT: _ID,  # comment_id
     Role.MEASURE: _IDENTIFIER,  # order_id
@@ -187,6 +192,16 @@ def names_quality(header: str) -> bool:
     roles = {*_NO_QUESTION, Role.ITEM, Role.TURN, Role.QUESTION} - {Role.FLAG}
     ends = [name[match.start() + 1 :] for match in _OF_QUALITY.finditer(name)]
     return any(not may_be(end, *roles) for end in ends)
+
+
+def names_customer(header: str) -> bool:
+    """Return whether a header is that of people whom an item is from or about.
+
+    Examples:
+        >>> names_customer("Customer email"), names_customer("email")
+        (True, False)
+    """
+    return _CUSTOMER.search(plain(header)) is not None
 
 
 def names_one_of_several(header: str) -> bool:

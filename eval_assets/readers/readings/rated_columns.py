@@ -86,7 +86,8 @@ class RatedColumns:
         """Find the columns of ratings, those of one scale, and of these people's and judges'."""
         candidates = self._candidates()
         # A project that is the same in all rows, or costs, have no part of the names of ratings.
-        likely = [c for c in candidates if c.n_distinct > 1 and not c.may_be(Role.MEASURE)]
+        aside = Role.MEASURE, Role.FLAG
+        likely = [c for c in candidates if c.n_distinct > 1 and not c.may_be(*aside)]
         self.owners.kinds = kinds_of(candidates) | kinds_of(likely)
         candidates = self._without_earlier(candidates)
         self.owners.find([c for c in candidates if c in likely] or candidates)

@@ -26,6 +26,7 @@ from eval_assets.readers.names import (
     holds_judges,
     is_first_name,
     is_rating_word,
+    names_customer,
     names_id,
     names_judge,
     names_model,
@@ -161,6 +162,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         or _is_above_models(table, column, ratings)
         or (column.origin is Origin.POSITION and _is_place_in_list(table, column, ratings))
         or _stands_beside_people(table, column, ratings)
+        or _is_customer(table, column)
     ):
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
@@ -178,6 +180,14 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
         or (column.n_distinct == 1 and not is_known)
     )
     return not (no_raters or _is_rated(table, column, ratings))
+
+
+def _is_customer(table: CodedTable, column: CodedColumn) -> bool:
+    """Return whether a column names the customer of each item."""
+    items = (of for of in table.columns if of is not column and of.may_be(Role.ITEM))
+    return names_customer(column.name) and any(
+        share_constant(column, of.codes) == 1 for of in items
+    )
 
 
 def _names_some_judge(column: CodedColumn) -> bool:

@@ -392,7 +392,7 @@ class _RatingRows:
     ) -> Reason | None:
         """Return why a candidate holds no ratings; None if it may."""
         peers = [c for c in self.keys.candidates if c is not column and c.n_distinct > 1]
-        peers = [c for c in peers if c.may_be(Role.RATING) or not c.may_be(Role.MEASURE)]
+        peers = [c for c in peers if c.may_be(Role.RATING) or not c.may_be(Role.MEASURE, Role.FLAG)]
         is_constant = per_item == 1 or share_constant(column, unit) == 1
         is_rating = column.may_be(Role.RATING)
         varied = [

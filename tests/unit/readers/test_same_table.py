@@ -78,6 +78,10 @@ CHANGES = {
     "latencies": beside("latency_ms", lambda n: 100 + 37 * n % 1009),
     "tokens": beside("n_tokens", lambda n: 40 + 61 * n % 997),
     "costs": beside("cost_usd", lambda n: round(0.0013 * (n % 17), 4)),
+    "customers": lambda rows: [
+        [*row, f"{row[0]}@mail.example" if n else "customer_email"] for n, row in enumerate(rows)
+    ],
+    "reviews": beside("reviewed", lambda n: n % 3 > 0),
     "times": beside("created_at", lambda n: f"2026-03-{1 + n % 28:02} 10:{n % 60:02}:00"),
 }
 

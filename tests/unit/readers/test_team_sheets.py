@@ -811,15 +811,13 @@ def test_free_text_is_not_filled_down(tmp_path: Path) -> None:
     assert not any("read as the cell above" in note for note in tables.notes)
 
 
-def test_seconds_hide_no_question_that_person_and_model_answer(tmp_path: Path) -> None:
+def test_what_person_and_model_say_beside_the_ratings_is_named(tmp_path: Path) -> None:
     header = "case_id,teacher_score,ai_score,teacher_error_type,ai_error_type,teacher_seconds"
     kinds = turns("calc", "step", "form"), turns("step", "calc", "form")
 
     tables = read(tmp_path, "r.csv", sheet(header, ANNA, JUDGE, *kinds, range(40, 40 + N)))
 
-    assert [question.id for question in tables.questions] == ["score", "error_type"]
-    assert {*tables.ratings["rater"]} == {"teacher"}
-    assert {*tables.scores["judge"]} == {"ai"}
+    assert "not read: teacher_error_type, ai_error_type, a flag by its name" in tables.notes
 
 
 def test_scores_of_a_model_stand_below_the_name_of_a_person(tmp_path: Path) -> None:
