@@ -18,6 +18,7 @@ from eval_assets.readers.names import (
     Role,
     Who,
     is_rating_word,
+    may_be,
     names_id,
     names_model,
     share_of_criteria,
@@ -253,7 +254,15 @@ def item_columns(
         and n_distinct(combined([column, *base])[column.has_cell]) == column.n_cells
     ]
     # Tokens or seconds may differ in all rows, and name none; with them, any column would.
-    measures = [of for of in ids if of.may_be(Role.MEASURE) and not of.may_be(Role.ITEM)]
+    measures = [
+        column
+        for column in ids
+        if column.may_be(Role.MEASURE)
+        and (
+            not column.may_be(Role.ITEM)
+            or may_be(plain(column.name).rpartition("_")[2], Role.MEASURE)
+        )
+    ]
     if names := [of for of in full if of not in measures]:
         return [
             min(

@@ -43,6 +43,7 @@ from eval_assets.readers.readings.table_reading import (
     UNLIKE,
     Choices,
     deepest_level,
+    likely_rated,
     option_text,
 )
 from eval_assets.readers.values import are_yes_or_no, order_of, scale_between, scale_text
@@ -85,12 +86,10 @@ class RatedColumns:
     def find(self) -> None:
         """Find the columns of ratings, those of one scale, and of these people's and judges'."""
         candidates = self._candidates()
-        # A project that is the same in all rows, or costs, have no part of the names of ratings.
-        aside = Role.MEASURE, Role.FLAG
-        likely = [c for c in candidates if c.n_distinct > 1 and not c.may_be(*aside)]
+        likely = likely_rated(candidates)
         self.owners.kinds = kinds_of(candidates) | kinds_of(likely)
         candidates = self._without_earlier(candidates)
-        self.owners.find([c for c in candidates if c in likely] or candidates)
+        self.owners.find(likely or candidates)
         for column in candidates:
             reason = None if self.owners.is_chosen(column) else self._reason(column, candidates)
             if reason is None:

@@ -269,7 +269,8 @@ def _is_rated(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     is_score |= any(of.who is Who.HUMAN and not is_rating_word(of.name) for of in peers)
     is_score &= any(c.n_distinct == len(table) for c in table.columns)
     is_score &= not any(
-        c.may_be(Role.ITEM) and 1 < c.n_distinct < len(table) for c in table.columns
+        c.may_be(Role.ITEM) and not c.may_be(Role.MEASURE) and 1 < c.n_distinct < len(table)
+        for c in table.columns
     )
     return (is_score or not is_number) and any(
         2 * len(folded & of) > max(len(folded), len(of)) for of in words_of_peers

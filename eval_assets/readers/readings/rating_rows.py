@@ -64,6 +64,7 @@ from eval_assets.readers.readings.table_reading import (
     RatedColumn,
     Reading,
     form_of,
+    likely_rated,
 )
 
 _QUESTIONS = ("question_id", "question", "criterion", "metric", "dimension", "aspect")
@@ -391,8 +392,7 @@ class _RatingRows:
         self, column: CodedColumn, unit: npt.NDArray[np.int64], per_item: float
     ) -> Reason | None:
         """Return why a candidate holds no ratings; None if it may."""
-        peers = [c for c in self.keys.candidates if c is not column and c.n_distinct > 1]
-        peers = [c for c in peers if c.may_be(Role.RATING) or not c.may_be(Role.MEASURE, Role.FLAG)]
+        peers = [c for c in likely_rated(self.keys.candidates) if c is not column]
         is_constant = per_item == 1 or share_constant(column, unit) == 1
         is_rating = column.may_be(Role.RATING)
         varied = [

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -400,6 +401,23 @@ def _may_be_asked(column: CodedColumn, parts: Columns) -> bool:
     is_of_item = column.may_be(Role.SYSTEM) or (column.origin is not Origin.KEY and is_item)
     is_flag = are_yes_or_no(column.values)
     return column.kind is Kind.WORD and not (is_numbered or are_names or is_of_item or is_flag)
+
+
+def likely_rated(columns: Columns) -> list[CodedColumn]:
+    """Return the columns that may rate but a project, costs, flags and a category.
+
+    These have one value, are measures by name, or hold words that no other column has.
+    """
+    aside = Role.MEASURE, Role.FLAG
+    likely = [of for of in columns if of.n_distinct > 1 and not of.may_be(*aside)]
+    n_columns = Counter(value for column in likely for value in column.values)
+    return [
+        column
+        for column in likely
+        if column.kind is not Kind.WORD
+        or column.order is not None
+        or any(n_columns[value] > 1 for value in column.values)
+    ]
 
 
 def deepest_level(columns: Columns) -> int:

@@ -81,6 +81,8 @@ CHANGES = {
     "customers": lambda rows: [
         [*row, f"{row[0]}@mail.example" if n else "customer_email"] for n, row in enumerate(rows)
     ],
+    "categories": beside("category", lambda n: ("billing", "delivery", "returns")[n * n % 3]),
+    "lengths": beside("response_length", lambda n: 100 + 67 * n % 897),
     "reviews": beside("reviewed", lambda n: n % 3 > 0),
     "times": beside("created_at", lambda n: f"2026-03-{1 + n % 28:02} 10:{n % 60:02}:00"),
 }
