@@ -46,12 +46,13 @@ def reading_of_person_rows(
     ]
     are_numbers = sum(column.kind is Kind.NUMBER for column in rated) > len(rated) / 2
     rated = [column for column in rated if (column.kind is Kind.NUMBER) == are_numbers]
+    kinds = [who(of.name) for of in rated if len(of.name) > 3]  # no codes of questions
     n_columns = Counter[str](value for column in rated for value in column.values)
-    # The survey, such as its language and channel, is the same in all rows.
+    # The survey's language and channel, or a category, have words that no other column has.
     rated = [
         column
         for column in rated
-        if are_numbers or len(column.values) > 1 or n_columns[column.values[0]] > 1
+        if are_numbers or any(n_columns[value] > 1 for value in column.values)
     ]
     [(form, n_alike)] = Counter(form_of(of.name) for of in rated).most_common(1) or [("", 0)]
     if is_form := choices.rater_column is not None and n_alike > _FEWEST:  # beside age and sums
@@ -80,7 +81,6 @@ def reading_of_person_rows(
     first = table.columns[0]  # of long names, which a text may be
     texts = [first] if first.kind is Kind.TEXT and len(first.values) == len(table) else []
     names_item = any(map(_names_item, [*ids, *texts]))
-    kinds = [who(header) for header in headers if len(header) > 3]  # no codes of questions
     is_called = person is None or person.may_be(Role.RATER) or person is choices.rater_column
     if not (by_name and is_called) and (Who.HUMAN in kinds or Who.JUDGE in kinds):
         return None  # columns of raters

@@ -45,6 +45,11 @@ TABLES = {
         "response", "criterion", "anna", "ben", parts=("tone", "use")
     ),
     "a metric in rows": table("id", "metric", "human_score", parts=("fluency", "safety", "facts")),
+    "a form": table(
+        "participant",
+        *(f"resp{n}[{question}]" for n in (1, 2) for question in ("correct", "tone")),
+        words=("bad", "fine", "good"),
+    ),
     "both orders": table("id", "swapped", "anna", "ben", parts=("no", "yes"), words=("A", "B")),
     "a reviewer of each item": by_reviewer("Prompt ID", "Reviewer", "Verdict", "Judge verdict"),
     "a judge who always agrees": [
