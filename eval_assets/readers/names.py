@@ -80,7 +80,7 @@ _OF_PERSON = re.compile(
 
 _CUSTOMER = re.compile(
     r"^(customer|client|request[eo]r|sender|recipient|buyer|shopper|caller|guest|patient"
-    r"|subscriber|applicant)(_|$)"
+    r"|subscriber|applicant)(_|$)|^(creat|upload|export|import|updat|modifi|generat)ed_by$"
 )
 
 _OF_STUDY = re.compile(

@@ -33,7 +33,9 @@ _COUNTED = re.compile(
     r"(\d+(?:[.,]\d+)?) ?(?:%|stars?|sterne?|points?|pts?\.?|punkte?)", re.IGNORECASE
 )
 _WORD_BEFORE = re.compile(r"^(?:score|rating|grade|level):? ?(?=\d)", re.IGNORECASE)
-_NUMBER_AND_WORD = re.compile(r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\d(]+\((\d{1,3})\)")
+_NUMBER_AND_WORD = re.compile(
+    r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\d(]{1,40}\((\d{1,3})\)"
+)
 _MARK = re.compile(r"^([^\w\s]+|\d{1,2}) (?=\w)")
 """A mark or a number before a word, as in ✅ Pass and 3 good."""
 

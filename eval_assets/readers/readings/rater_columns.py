@@ -146,7 +146,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
     # 0 and 1 may say what each row is, as of texts in the 3rd person.
     is_flag = is_number and {*column.numbers} == {0, 1} and not WHO_RATES.search(name)
     is_flag &= any(of.n_distinct == len(table) and not of.origin for of in table.columns)
-    is_named = column.may_be(Role.RATER) and not is_counted
+    is_named, is_rated = column.may_be(Role.RATER) and not is_counted, name.startswith(_RATED)
     if (
         column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT)
         or names_runs(column.values)
@@ -158,7 +158,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
             column.may_be(*DESCRIBES)
             and not (_names_some_judge(column) and (column.level or holds_raters(column)))
         )
-        or (not is_named and _is_of_other_names(table, column, ratings))
+        or (not (is_named and not is_rated) and _is_of_other_names(table, column, ratings))
         or _is_above_models(table, column, ratings)
         or (column.origin is Origin.POSITION and _is_place_in_list(table, column, ratings))
         or _stands_beside_people(table, column, ratings)
@@ -201,10 +201,13 @@ def _is_of_other_names(table: CodedTable, column: CodedColumn, ratings: Columns)
     if column.kind is Kind.NUMBER and any(are_judges):
         return True
     # Beside human and judge, an agent or a country says nothing of who rated.
-    owners = {of.who for of in ratings if of is not column and of.level == column.level}
+    peers = [of for of in ratings if of is not column and of.level == column.level]
+    owners = {Who.HUMAN if is_first_name(of.name) else of.who for of in peers}
+    owners |= {Who.JUDGE for of in peers if of.may_be(Role.RUN)}
+    are_people = sum(is_first_name(of.name) for of in peers) > 1
     is_said = column.who in (Who.HUMAN, Who.JUDGE) and column.may_be(Role.RATING)
     is_said = is_rating_word(column.name) or (is_said and not _names_some_judge(column))
-    return not column.origin and (is_said or owners >= {Who.HUMAN, Who.JUDGE})
+    return not column.origin and (is_said or are_people or owners >= {Who.HUMAN, Who.JUDGE})
 
 
 def _names_several(table: CodedTable, column: CodedColumn) -> bool:

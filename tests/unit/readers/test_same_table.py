@@ -32,7 +32,7 @@ def by_reviewer(*header: str) -> Rows:
     return rows
 
 
-TABLES = {
+TABLES: dict[str, Rows] = {
     "a judge beside people": table("id", "anna", "ben", "gpt-4o"),
     "the question in each header": table("item", "Anna: Clarity", "Ben: Clarity"),
     "a person in brackets": table(
@@ -86,6 +86,7 @@ CHANGES = {
     "customers": lambda rows: [
         [*row, f"{row[0]}@mail.example" if n else "customer_email"] for n, row in enumerate(rows)
     ],
+    "who made the rows": beside("created_by", lambda _: "admin"),
     "categories": beside("category", lambda n: ("billing", "delivery", "returns")[n * n % 3]),
     "lengths": beside("response_length", lambda n: 100 + 67 * n % 897),
     "reviews": beside("reviewed", lambda n: n % 3 > 0),
@@ -104,3 +105,17 @@ def test_neither_order_nor_further_columns_change_who_rated_what(
     assert len(first.ratings) >= N_ITEMS
     assert said(first.ratings, "rater") == said(second.ratings, "rater")
     assert said(first.scores, "judge") == said(second.scores, "judge")
+
+
+@pytest.mark.parametrize(
+    "name", ["a judge beside people", "a criterion of a response", "both orders"]
+)
+def test_agents_of_items_are_no_raters_beside_people(tmp_path: Path, name: str) -> None:
+    rows = TABLES[name]
+    agents = ["agent", *(("Maria", "Tom", "Keiko")[len(str(row[0])) % 3] for row in rows[1:])]
+    beside_people = [[*row, agent] for row, agent in zip(rows, agents, strict=True)]
+
+    first = read(tmp_path, "first.csv", csv_of(rows))
+    second = read(tmp_path, "second.csv", csv_of(beside_people))
+
+    assert said(first.ratings, "rater") == said(second.ratings, "rater")
