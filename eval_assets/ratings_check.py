@@ -423,10 +423,6 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
     return CheckResult(screen, option=option)
 
 
-_TURNED = -0.4
-"""Rank correlation below which a judge contradicts people more than by a bad prompt."""
-
-
 def _turned_judges(assessment: Assessment) -> tuple[ReadDoubt, ...]:
     """Return a doubt about each judge that scores high where people rate low."""
     from eval_assets.shown.screen import ReadDoubt
@@ -434,8 +430,7 @@ def _turned_judges(assessment: Assessment) -> tuple[ReadDoubt, ...]:
     doubts = []
     for judge, comparisons in assessment.judges.items():
         for of in comparisons:
-            rho = of.spearman
-            if rho is not None and rho.value < _TURNED and rho.high < 0:
+            if of.contradicts_people:
                 text = f"{judge} is high on {of.question.id} where people are low: its scale may"
                 text += " be turned, or it answers the opposite question"
                 doubts.append(ReadDoubt((judge,), text, ""))

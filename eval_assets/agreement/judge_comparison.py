@@ -13,6 +13,9 @@ from eval_assets.verdicts import Verdict
 MARGIN = 0.10
 """How far a judge's agreement with people may lie below theirs with each other (a choice)."""
 
+_TURNED = -0.4
+"""Rank correlation below which a judge contradicts people more than by a bad prompt (a choice)."""
+
 
 class JudgeFinding(StrEnum):
     """What a comparison of a judge with people found; it decides the verdict and the sentence."""
@@ -283,6 +286,12 @@ class JudgeComparison:
     def skips_hard_units(self) -> bool:
         """Return whether people certainly agree less on the units that it skipped."""
         return self.is_partial and self.selection.low > 0
+
+    @property
+    def contradicts_people(self) -> bool:
+        """Return whether it certainly scores high where people rate low, as on a turned scale."""
+        rho = self.spearman
+        return rho is not None and rho.value < _TURNED and rho.high < 0
 
     @property
     def n_more(self) -> int | None:

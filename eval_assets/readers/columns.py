@@ -23,9 +23,9 @@ from eval_assets.readers.names import (
     Role,
     Who,
     may_be,
-    names_customer,
     names_id,
     names_model,
+    names_no_rater,
     names_quality,
     who,
 )
@@ -236,7 +236,7 @@ class CodedColumn:
     def holds_emails(self) -> bool:
         """Whether the values are addresses of people who may rate, not of customers or pages."""
         is_email = self.kind is Kind.ADDRESS and "@" in self.values[0]
-        return is_email and not names_customer(self.name)
+        return is_email and not names_no_rater(self.name)
 
     def may_be(self, *roles: Role) -> bool:
         """Return whether the header has the name of one of the roles."""

@@ -78,10 +78,11 @@ _OF_PERSON = re.compile(
 )
 """How headers end that tell something of a rater, as user_language does."""
 
-_CUSTOMER = re.compile(
+_NOT_WHO_RATED = re.compile(
     r"^(customer|client|request[eo]r|sender|recipient|buyer|shopper|caller|guest|patient"
     r"|subscriber|applicant)(_|$)|^(creat|upload|export|import|updat|modifi|generat)ed_by$"
 )
+"""Headers of whom an item is from or about, and of who made its row."""
 
 _OF_STUDY = re.compile(
     r"(^|_)(collector|study|survey|batch|project|campaign|experiment|hit_?type|network)(_?id)?$"
@@ -92,7 +93,7 @@ _UNIT = re.compile(r"[(\[](m?s|secs?|min|h|hrs?|usd|eur|[$\u20ac])[)\]]$", re.IG
 _NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
 _NOT_OF_ROLE = {
     Role.RATING: _IDENTIFIER,
-    Role.RATER: re.compile(f"{_OF_PERSON.pattern}|{_CUSTOMER.pattern}"),
+    Role.RATER: re.compile(f"{_OF_PERSON.pattern}|{_NOT_WHO_RATED.pattern}"),
     Role.ITEM: _OF_STUDY,
     Role.TEXT: _ID,  # comment_id
     Role.MEASURE: _IDENTIFIER,  # order_id
@@ -194,14 +195,14 @@ def names_quality(header: str) -> bool:
     return any(not may_be(end, *roles) for end in ends)
 
 
-def names_customer(header: str) -> bool:
-    """Return whether a header is that of people whom an item is from or about.
+def names_no_rater(header: str) -> bool:
+    """Return whether a header is that of people who did not rate: customers, who made the row.
 
     Examples:
-        >>> names_customer("Customer email"), names_customer("email")
-        (True, False)
+        >>> [names_no_rater(name) for name in ("Customer email", "created_by", "email")]
+        [True, True, False]
     """
-    return _CUSTOMER.search(plain(header)) is not None
+    return _NOT_WHO_RATED.search(plain(header)) is not None
 
 
 def names_one_of_several(header: str) -> bool:

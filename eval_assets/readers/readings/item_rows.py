@@ -294,4 +294,4 @@ def item_columns(
     # Up to a tenth of the rows are second ones of an item; those of a prompt are other responses.
     nearly = (c for c in pool if c.may_be(Role.ITEM) and not c.may_be(Role.GROUP))
     nearly = (c for c in nearly if c.n_cells == n_rows and c.n_distinct >= 0.9 * n_rows)
-    return [*nearly][:1]
+    return list(nearly)[:1]

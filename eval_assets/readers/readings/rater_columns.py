@@ -26,10 +26,10 @@ from eval_assets.readers.names import (
     holds_judges,
     is_first_name,
     is_rating_word,
-    names_customer,
     names_id,
     names_judge,
     names_model,
+    names_no_rater,
     names_one_of_several,
     share_of_criteria,
     who,
@@ -158,11 +158,11 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
             column.may_be(*DESCRIBES)
             and not (_names_some_judge(column) and (column.level or holds_raters(column)))
         )
-        or (not (is_named and not is_rated) and _is_of_other_names(table, column, ratings))
+        or ((is_rated or not is_named) and _is_of_other_names(table, column, ratings))
         or _is_above_models(table, column, ratings)
         or (column.origin is Origin.POSITION and _is_place_in_list(table, column, ratings))
         or _stands_beside_people(table, column, ratings)
-        or _is_customer(table, column)
+        or _is_of_item(table, column)
     ):
         return False
     is_rating = names_one_of_several(column.name) or column.may_be(Role.RATING)
@@ -182,10 +182,10 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
     return not (no_raters or _is_rated(table, column, ratings))
 
 
-def _is_customer(table: CodedTable, column: CodedColumn) -> bool:
-    """Return whether a column names the customer of each item."""
+def _is_of_item(table: CodedTable, column: CodedColumn) -> bool:
+    """Return whether a column names the customer of each item, or who made its rows."""
     items = (of for of in table.columns if of is not column and of.may_be(Role.ITEM))
-    return names_customer(column.name) and any(
+    return names_no_rater(column.name) and any(
         share_constant(column, of.codes) == 1 for of in items
     )
 
