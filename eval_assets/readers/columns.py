@@ -114,6 +114,7 @@ class CodedColumn:
         """
         column = FileColumn.of(cells)
         texts = [(as_text(value) or "").strip(" \t\r\n\xa0\ufeff") for value in column.values]
+        texts = ["" if text == r"\N" else text for text in texts]  # as databases write NULL
         if all(text == "" or _WHOLE.fullmatch(text) for text in texts):
             texts = [text.removesuffix(".0") for text in texts]
         present = np.zeros(len(texts) + 1, dtype=bool)  # the last one of rows without a cell
@@ -231,6 +232,12 @@ class CodedColumn:
     def who(self) -> Who:
         """Whom the header names."""
         return who(self.name)
+
+    @property
+    def is_left_blank(self) -> bool:
+        """Return whether no cell is filled in under a header that asks for ratings."""
+        is_rating = may_be(self.name, Role.RATING) or names_quality(self.name)
+        return self.kind is Kind.EMPTY and is_rating and not may_be(self.name, Role.TEXT)
 
     @property
     def holds_emails(self) -> bool:

@@ -12,6 +12,9 @@ from eval_assets.readers.readings.table_reading import form_of
 from eval_assets.readers.summary_rows import without_summary_rows
 from eval_assets.readers.ticked_columns import with_choices
 
+_FEW = 10
+"""Parts of a list up to which they are no rows of a document of columns."""
+
 
 def tables_of_document(document: object, *, file: str) -> list[CodedTable]:
     """Return the tables of a document in JSON: one for each level of its records."""
@@ -75,9 +78,28 @@ def _records(document: object) -> object:
         case {"schema": dict(), "data": [*rows]} if all(isinstance(row, dict) for row in rows):
             return [{k: v for k, v in row.items() if k != "index"} for row in rows]
         case dict() if len(document) > 1:
-            return _turned(document)
+            columns = [of for of in document.values() if isinstance(of, list) and len(of) > _FEW]
+            n_rows = max(map(len, columns), default=0)
+            rows = [_row_of(document, row, n_rows) for row in range(n_rows)]
+            # Columns of which some stand in objects, as those of each judge beside one of people.
+            is_deep = rows and any(isinstance(of, dict) for of in rows[0].values())
+            return rows if is_deep and len(rows[0]) > 1 else _turned(document)
         case _:
             return document
+
+
+def _row_of(columns: Mapping[str, Any], row: int, n_rows: int) -> dict[str, Any]:
+    """Return the cells of a row in columns of that many rows, and in objects of such columns."""
+    cells: dict[str, Any] = {}
+    for name, of in columns.items():
+        if isinstance(of, dict):
+            cells |= {name: inner} if (inner := _row_of(of, row, n_rows)) else {}
+        elif isinstance(of, list) and of and isinstance(of[0], list) and len(of[0]) == n_rows:
+            cells[name] = [column[row] for column in of if len(column) == n_rows]  # of each run
+        elif isinstance(of, list) and len(of) == n_rows and not isinstance(of[row], dict):
+            is_key = isinstance(of[row], list) and all(isinstance(part, str) for part in of[row])
+            cells[name] = ", ".join(of[row]) if is_key else of[row]
+    return cells
 
 
 def _turned(document: dict[str, Any]) -> object:

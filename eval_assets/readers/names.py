@@ -58,7 +58,7 @@ def _pattern(meaning: str, form: str = "{}") -> re.Pattern[str]:
 _WORD = r"(^|_)({})(_|$|\d)"
 _FLAG = re.compile(
     r"^(is|has|was|contains|needs|to)_|^success|reviewed$|(^|_)(flag|label?led|done|completed?|status"
-    r"|skipped|error|failed|failure|valid|type|state)(_|$)"
+    r"|skipped|uncertain|error|failed|failure|valid|type|state)(_|$)"
 )
 _ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}
 _ROLES[Role.RATER] = _pattern("rater", _WORD.replace("(_", "(id$|_"))  # reviewerid
@@ -119,8 +119,10 @@ _PROGRAM = _pattern("program", r"(^|[-_ .])({})([-_ .]|$)|[-_]\d{{1,3}}(\.\d+)?b
 _KINDS = {"h", "m"}
 """Initials of human and machine."""
 
-_HASH = re.compile(r"[0-9a-fA-F-]{12,}|A(?=\D*\d)[0-9A-Z]{9,}")
-"""Hexadecimal ids, and those of workers of Mechanical Turk: AI5X8B21QZ7LM is no AI."""
+_HASH = re.compile(
+    r"[0-9a-fA-F-]{12,}|A(?=\D*\d)[0-9A-Z]{9,}|(R_)?(?=\D*\d)(?=.*[a-z])(?=.*[A-Z])[0-9A-Za-z]{15,}"
+)
+"""Ids of letters and digits in any order: neither AI5X8B21QZ7LM nor R_1doYqp2AI2rAhCF is an AI."""
 
 _DOMAIN = re.compile(r"(?<=\w)@[\w-]+(\.[\w-]+)+")
 """What an address says of a company, and not of a person: ana@openai.com is no model."""
@@ -332,7 +334,7 @@ def who(name: str) -> Who:
         and not re.search(r"(^|_)(llm|ai|ki|ia|judge_model|auto)(_|$)", words)
     ):
         return Who.HUMAN
-    if _HASH.fullmatch(name):
+    if _HASH.fullmatch(name) and not is_model:
         return Who.UNKNOWN
     owner = re.sub(r"(_s)?_$", "", _SAID.sub("", words))
     is_person = owner and is_first_name(owner) and not _JUDGE.search(owner)  # Anna's verdict

@@ -12,7 +12,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable
 from eval_assets.readers.values import number_in, order_of
 
-_CROSSES = frozenset(("x", "\u00d7", "\u2713", "\u2714", "\u2611", "\u2612", "\u25cf", "\u25a0"))
+_CROSSES = frozenset((*"x\u00d7\u2713\u2714\u2611\u2612\u25cf\u25a0\u2705", "checked"))
 _TICKS = _CROSSES | {"true", "1", "yes"}
 _NO_TICKS = frozenset(("false", "0", "no", "\u2610", "\u25cb", "\u25a1"))
 _VALUE_AT_END = re.compile(r"(.*?)(?:[ ._:\[]+(?=-\d)|[ ._:\[-]*(?!-))([^ ._:\[\]]+)\]?")

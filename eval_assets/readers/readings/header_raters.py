@@ -42,7 +42,6 @@ from eval_assets.readers.readings.rated_columns import REPEATED
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion, judges_of_parts
 from eval_assets.readers.readings.table_reading import (
     NUMBER_AT_END,
-    VALUES_ALONE,
     Choices,
     RatedColumn,
     Reading,
@@ -255,7 +254,7 @@ class HeaderRaters:
                 f"If they are, pass {option_text(table, 'rating', name)}",
             )
         elif not is_certain:
-            reading.add_doubt([name], VALUES_ALONE.format(name))
+            reading.doubt_values(column)
 
     def _people(self) -> list[CodedColumn]:
         """Return the columns of people, with a fork if nothing tells names from criteria."""

@@ -105,6 +105,7 @@ def _of_people(columns: Columns, rated: RatedColumn) -> list[CodedColumn]:
     alike = [column for column in columns if _is_like(column, rated.column)]
     values = set(rated.column.values)
     names = [c for c in alike if c.who is Who.PERSON and {*c.rating_words} <= values]
+    names = [column for column in names if column.n_distinct > 1]
     return [c for c in alike if c.who is Who.HUMAN or (c in names and len(names) > 1)]
 
 

@@ -329,6 +329,7 @@ def _rater_score(column: CodedColumn) -> float:
         + 0.5 * (column.origin is Origin.POSITION)
         + 0.9 * np.mean(people)
         + is_judge
+        + 0.1 * (bool(names) and all(map(names_model, names)))  # and no provider
         - 2 * column.may_be(Role.QUESTION)
         - 2 * (column.may_be(Role.SYSTEM) and not (is_judge or holds_raters(column)))
         - 1.5 * column.may_be(Role.TURN)

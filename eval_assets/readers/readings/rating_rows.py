@@ -58,7 +58,6 @@ from eval_assets.readers.readings.table_reading import (
     NUMBER_OF_PERSON,
     OF_ITEM,
     UNLIKE,
-    VALUES_ALONE,
     WHO_RATES,
     Choices,
     RatedColumn,
@@ -74,6 +73,7 @@ _CLASSES = ("category", "tag", "tags")
 
 _OF_RATER = Reason("equal in all ratings of a rater: an attribute")
 _BY_NAME = Reason("an attribute by its name")
+_COUNTER = Reason("a counter")
 _SUMMARY = Reason("a summary by its name", is_attribute=False)
 _UNSTABLE = Reason("a judge's score that differs within an item", is_told=True)
 _MEASUREMENT = Reason("a measurement or a flag by its name")
@@ -167,7 +167,7 @@ class _RatingRows:
         )
         self._doubt_others(reading, rated)
         if len(rated) == 1 and self._is_open(rated[0]):
-            reading.add_doubt([rated[0].name], VALUES_ALONE.format(rated[0].name))
+            reading.doubt_values(rated[0])
         self._doubt_programs(reading)
         self._doubt_truth(reading, combined(of_unit))
         self._doubt_raters(reading, per_item)
@@ -364,7 +364,12 @@ class _RatingRows:
 
         Numbers of many words in the order of the alphabet are those of classes, and no scale.
         """
-        rest = list(rated)
+        parts = [column for column in key if column is not None]
+        parts = parts if len(parts) > 1 else []
+        # Documents that were found for a query have ranks, beside scores.
+        ranks = [c for c in rated if any(self.keys.counts(c, of.codes) for of in parts)]
+        rest = [column for column in rated if column not in ranks] or list(rated)
+        self.not_read |= {column.name: _COUNTER for column in rated if column not in rest}
         words = [c for c in self.columns if c.kind is Kind.WORD and c.level == self.keys.level]
         words = [c for c in words if c is not self.rater and not any(c is of for of in key)]
         for column, word in product(rated, words):
@@ -403,7 +408,7 @@ class _RatingRows:
         is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
         is_only_rating &= len(varied) < 2
         are_scores = all(of.who is Who.JUDGE and not is_rating_word(of.name) for of in peers)
-        is_score = column.who is Who.JUDGE and not are_scores
+        is_score = column.who is Who.JUDGE and not (are_scores or self.keys.are_judges)
         is_of_item = is_constant and (is_score or (per_item > REPEATED and not is_only_rating))
         is_like_peer = any(
             {*column.values} == {*of.values}
@@ -421,7 +426,7 @@ class _RatingRows:
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
             (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
-            (Reason("a counter"), self.keys.counts(column, self.rater.codes) and not is_rating),
+            (_COUNTER, self.keys.counts(column, self.rater.codes) and not is_rating),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self.keys.are_judges),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
             (_SUMMARY, column.may_be(Role.SUMMARY) and not is_rating),

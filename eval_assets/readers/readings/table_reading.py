@@ -129,6 +129,16 @@ class Reading:
         texts = (option_text(self.table, name, *values) for name, values in option.items())
         self.doubts.append(Doubt(tuple(columns), choice, " ".join(texts)))
 
+    def doubt_values(self, column: CodedColumn) -> None:
+        """Say that nothing but its values says what a column holds; refuse a blank sheet."""
+        text = VALUES_ALONE.format(column.name)
+        self.add_doubt([column.name], text)
+        blank = next((of.name for of in self.table.columns if of.is_left_blank), "")
+        if blank:
+            option = option_text(self.table, "rating", column.name)
+            remedy = f"Fill it in, or if {column.name} holds ratings, pass {option}"
+            self.refusal = f"{blank} is empty, and {text}", remedy
+
     def name_the_rest(self) -> None:
         """Give a reason for each column that has no role and none yet."""
         self.not_read = {
@@ -284,6 +294,10 @@ def names_file(options: Iterable[str], file: str) -> bool:
     return any(of in (file, stem) or Path(of).name == name for of in options)
 
 
+_LONGEST_VALUE = 80
+"""Characters of a rating from which on a remedy does not repeat it."""
+
+
 def option_text(table: CodedTable, name: str, *values: str) -> str:
     """Return an option as the user writes it: of a command, or of a call in a notebook.
 
@@ -292,6 +306,8 @@ def option_text(table: CodedTable, name: str, *values: str) -> str:
         >>> option_text(CodedTable([], FileColumn.of([FRAME]), [1]), "item", "Ticket ID")
         'item="Ticket ID"'
     """
+    if name == "missing-values":  # such as a number of 400 digits
+        values = tuple("VALUE" if len(value) > _LONGEST_VALUE else value for value in values)
     if table.file == FRAME:
         text = json.dumps(values[0] if len(values) == 1 else list(values), ensure_ascii=False)
         return f"{name.replace('-', '_')}={text}"

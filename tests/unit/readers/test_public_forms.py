@@ -3412,3 +3412,79 @@ def test_sheets_of_a_team_are_read_without_a_doubt(tmp_path: Path, name: str) ->
     n_raters = tables.ratings["rater"].nunique()
     assert (len(tables.ratings), n_raters, len(tables.items), {*tables.scores["judge"]}) == expected
     assert not [doubt for doubt in tables.doubts if not doubt.choice.startswith("scale")]
+
+
+@pytest.mark.parametrize("n_runs", [0, 2])
+def test_columns_of_judges_in_an_object_stand_beside_that_of_people(
+    tmp_path: Path, n_runs: int
+) -> None:
+    scores = {of: [JUDGE[i] for i in ITEMS] for of in ("gpt-4o", "Qwen 3 (chat)")}
+    judges = {of: {"kappa": 0.4, "runs": [s] * n_runs} if n_runs else s for of, s in scores.items()}
+    pairs = [[i, f"doc{i}"] for i in ITEMS]
+    human = [PEOPLE[i, "anna"] for i in ITEMS]
+    document = {"pairs": pairs, "human_scores": human, "judge_specs": ["4o"], "per_judge": judges}
+
+    tables = read(tmp_path, "scores.json", json.dumps(document))
+
+    n_scores = 2 * len(ITEMS) * max(1, n_runs)
+    assert (len(tables.ratings), len(tables.scores), len(tables.items)) == (24, n_scores, 24)
+    assert {*tables.scores["judge"]} == {*judges}
+
+
+def test_sheet_that_is_not_filled_in_is_refused(tmp_path: Path) -> None:
+    rows = [[i, ["AAA", "CS", "VV"][n % 3], ("care", "cause")[n % 2], "", ""] for n, i in FEW]
+    content = table(["case", "disease", "kind", "accuracy_score", "rationale"], *rows)
+
+    assert "accuracy_score is empty" in refusal(tmp_path, "sheet.csv", content)
+
+
+def test_id_of_a_respondent_is_no_judge(tmp_path: Path) -> None:
+    ids = dict(
+        zip(RATERS, ("R_1doYqp2AI2rAhCF", "R_31mjlrWU4Ki7S3e", "R_3qXcfaGiBFrzNXq"), strict=True)
+    )
+    rows = [[i, ids[r], PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+
+    tables = read(tmp_path, "answers.csv", table(["unit", "respondent", "rating"], *rows))
+
+    assert {*tables.ratings["rater"]} == {*ids.values()}
+
+
+def test_rank_of_a_document_is_no_score_of_it(tmp_path: Path) -> None:
+    queries = [
+        {
+            "query_id": f"q{q}",
+            "found": [
+                {"rank": k, "doc_id": f"d{q}{k}", "judge_score": (q * k + k // 2) % 4}
+                for k in range(1, 7)
+            ],
+        }
+        for q in range(20)
+    ]
+    document = {"judge_label": "GPT-4o (chat)", "queries": queries}
+
+    tables = read(tmp_path, "judge.json", json.dumps(document))
+
+    assert [of.id for of in tables.questions] == ["judge_score"]
+    assert (len(tables.scores), {*tables.scores["judge"]}) == (120, {"GPT-4o (chat)"})
+
+
+def test_null_of_a_database_names_no_rater(tmp_path: Path) -> None:
+    by = {"anna": ("301", r"\N"), "ben": ("305", r"\N"), "cleo": (r"\N", "gpt-4o")}
+    rows = [[i, *by[r], PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+
+    tables = read(tmp_path, "dump.csv", table(["item_id", "annotator_id", "model", "score"], *rows))
+
+    assert ({*tables.ratings["rater"]}, {*tables.scores["judge"]}) == ({"301", "305"}, {"gpt-4o"})
+
+
+def test_checked_boxes_are_a_yes_and_models_come_before_providers(tmp_path: Path) -> None:
+    header = ["item", "Anna OK?", "Ben OK?", "LLM verdict"]
+    boxes = [[i, *("checked" * (PEOPLE[i, r] > 2) for r in RATERS[:2]), "Pass"] for i in ITEMS]
+    boxes[0][-1] = "Fail"
+    judged = [
+        {"item": i, "judge_provider": "groq", "judge_model": "llama-3", "score": JUDGE[i]}
+        for i in ITEMS
+    ]
+
+    assert len(read(tmp_path, "base.csv", table(header, *boxes)).ratings) == 2 * len(ITEMS)
+    assert {*read(tmp_path, "judged.jsonl", lines(judged)).scores["judge"]} == {"llama-3"}
