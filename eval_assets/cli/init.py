@@ -69,6 +69,7 @@ def init(
         draft_of_folder,
         write_files,
     )
+    from eval_assets.shown.terminal import wrapped
     from eval_assets.wording import printable
 
     *files, last = paths
@@ -89,8 +90,10 @@ def init(
         packaged = resources.files("eval_assets.examples").joinpath(name)
         content = dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name))
         draft = Draft(write_files(folder, content), [])
-    for line in (*draft.notes, *(f"wrote {file}" for file in draft.files)):
-        click.echo(printable(line))
+    for note in draft.notes:
+        click.echo("\n".join(wrapped(printable(note), first="", rest="  ")))
+    for file in draft.files:
+        click.echo(printable(f"wrote {file}"))
     click.echo()
     for task in draft.tasks:
         click.echo(printable(f"To do: {task}."))

@@ -52,6 +52,8 @@ COMMANDS: dict[str, dict[str, str]] = {
 """Summary of each command, by heading, in the order of the help. `dual-judge` is the function
 `dual_judge` of the module `dual_judge`; a Python keyword ends in an underscore there."""
 
+_STORE_NOTHING = frozenset(("check", "agreement", "irr", "plan", "why", "gates", "models"))
+
 COLLECTOR_THRESHOLDS = (100_000, 50, 50)
 """Imports and a run create millions of objects that live until the end. With the default
 thresholds, the garbage collector takes a tenth of a run."""
@@ -113,7 +115,9 @@ def main() -> None:
         misuse.show()
         code = MISUSED
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Stopped. What was stored is kept; run again to continue.", err=True)
+        message = "Stopped. What was stored is kept; run again to continue."
+        stores_nothing = _STORE_NOTHING.intersection(sys.argv[1:2])
+        click.echo("Stopped." if stores_nothing else message, err=True)
         code = STOPPED
     except ModuleNotFoundError as error:
         if (error.name or "eval_assets").startswith("eval_assets"):

@@ -67,13 +67,14 @@ def why(question: str | None, data: Path, database: str | None, *, as_json: bool
 
 def _print(result: Diagnosis) -> None:
     from eval_assets.shown.blocks import text_table
+    from eval_assets.shown.terminal import wrapped
     from eval_assets.wording import percent_text, shortened, signed_text
 
-    click.echo(f"{result.question.id}: {result.summary()}.")
+    remedies = dict.fromkeys(of.remedy for of in result.observations() if result.n_shared)
+    for sentence in (f"{result.question.id}: {result.summary()}", *remedies):
+        click.echo("\n".join(wrapped(f"{sentence}.", first="", rest="  ")))
     if not result.n_shared:
         return
-    for remedy in dict.fromkeys(observation.remedy for observation in result.observations()):
-        click.echo(f"{remedy}.")
     click.echo()
     values = result.values
     print_table(

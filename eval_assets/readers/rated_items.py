@@ -21,7 +21,7 @@ from eval_assets.readers.columns import (
 )
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
-from eval_assets.readers.names import Role, may_be
+from eval_assets.readers.names import Role, may_be, names_no_rater
 from eval_assets.readers.rating_frames import items_of_rows
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions, Reason
 from eval_assets.readers.readings.table_reading import BESIDE, Reading
@@ -32,6 +32,9 @@ _FEWEST_GROUPS = 10
 
 _LONG_TEXT = 30
 """Characters on average from which on texts are no names, and equal ones copies."""
+
+_FEW_WORDS = 12
+"""Characters on average from which on a text may be the response to a longer one."""
 
 _SYSTEMS = ("model", "model_name", "system", "generator", "bot", "assistant", "engine")
 _SHARED_ITEMS = 0.5
@@ -274,14 +277,17 @@ def guessed_texts(tables: RatingTables) -> dict[str, str]:
         if plain(name) not in known and not may_be(name, Role.TEXT):
             texts = items[name].fillna("").astype(str)
             length = float(texts.str.len().mean())
-            if length > _LONG_TEXT and texts.nunique() > len(texts) / 2:
+            if length > _FEW_WORDS and texts.nunique() > len(texts) / 2:
                 lengths[name] = length
     order = [*map(str, items)]
     responses = [name for name in order if plain(name) in RESPONSE_TEXT]
-    if lengths and names.isdisjoint(RESPONSE_TEXT):
-        responses = [max(lengths, key=lengths.__getitem__)]
+    longest = max(lengths, key=lengths.__getitem__, default="")
+    if lengths.get(longest, 0) > _LONG_TEXT and names.isdisjoint(RESPONSE_TEXT):
+        # What a customer wrote is no response, however long.
+        responses = [max(lengths, key=lambda of: (not names_no_rater(of), lengths[of]))]
         result["response_text"] = responses[0]
     if responses and names.isdisjoint(PROMPT_TEXT):
-        before = [name for name in order[: order.index(responses[0])] if name in lengths]
+        before = order[: order.index(responses[0])]
+        before = [name for name in before if lengths.get(name, 0) > _LONG_TEXT]
         result |= {"prompt_text": before[0]} if len(before) == 1 else {}
     return result

@@ -255,7 +255,7 @@ def test_run_finds_which_scores_of_another_scale_are_which_of_peoples(tmp_path: 
 
     assert "no verdict without a run" in ranks.stdout
     assert "eval-assets init r.csv r" in ranks.stdout
-    assert "0 is stored as 1, 1 as 5, others between" in drafted.stdout
+    assert "0 is stored as 1, 1 as 5, others between" in " ".join(drafted.stdout.split())
     scores = pd.read_csv(tmp_path / "study" / "judge_scores.csv")["score"]
     assert scores.tolist() == pytest.approx((1 + 4 * frame["gpt-4o"]).tolist())
 

@@ -249,7 +249,7 @@ def test_a_folder_tells_how_its_file_was_read_as_the_file_alone_does(tmp_path: P
     of_file = CliRunner().invoke(init, [str(tmp_path / "sheet.csv"), str(tmp_path / "mine")])
     of_folder = CliRunner().invoke(init, [str(tmp_path / "sheet")])
 
-    notes = of_file.output.splitlines()[:4]
+    notes = of_file.output.partition("wrote")[0].splitlines()
     assert notes[0] == "read 60 ratings by Anna, Ben."
     assert any(note.startswith("not read: sheet.csv:average: ") for note in notes)
     assert any(note.startswith("not read: sheet.csv:Time: ") for note in notes)
@@ -675,6 +675,21 @@ def test_the_longest_texts_become_the_responses_if_no_column_is_called_so(tmp_pa
     assert "To do" not in outcome.output
     rows = (tmp_path / "mine" / "responses.csv").read_text().splitlines()
     assert rows[1].startswith("call-00,,Caller 0: my order")
+
+
+def test_what_a_customer_wrote_is_no_response_however_long(tmp_path: Path) -> None:
+    (tmp_path / "mails.csv").write_text(
+        "ticket,customer_message,bot_reply,anna,ben\n"
+        + "".join(
+            f"t{k},My order {k} has not come; I want it now.,We send {k} again.,{k % 5},{k % 4}\n"
+            for k in range(24)
+        )
+    )
+
+    outcome = CliRunner().invoke(init, [str(tmp_path / "mails.csv"), str(tmp_path / "mine")])
+
+    assert "response_text is bot_reply, prompt_text is customer_message." in outcome.output
+    assert max(map(len, outcome.output.partition("wrote")[0].splitlines())) <= 80
 
 
 def test_the_only_texts_before_the_responses_become_the_prompts(tmp_path: Path) -> None:
