@@ -58,7 +58,8 @@ def _pattern(meaning: str, form: str = "{}") -> re.Pattern[str]:
 _WORD = r"(^|_)({})(_|$|\d)"
 _FLAG = re.compile(
     r"^(is|has|was|contains|needs|to)_|^success|reviewed$|(^|_)(flag|label?led|done|completed?|status"
-    r"|skipped|uncertain|error|failed|failure|valid|type|state)(_|$)"
+    r"|skipped|uncertain|error|failed|failure|valid|type|state|escalated|refunded|reopened|archived"
+    r"|deleted|exported|locked|sampled|edited|truncated|retried|contacted|transferred)(_|$)"
 )
 _ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}
 _ROLES[Role.RATER] = _pattern("rater", _WORD.replace("(_", "(id$|_"))  # reviewerid
@@ -84,10 +85,18 @@ _NOT_WHO_RATED = re.compile(
 )
 """Headers of whom an item is from or about, and of who made its row."""
 
+_WHO_MADE = re.compile(r"(^|_)(agent|author|owner|writer)(_|$)")
+"""Headers of whose work an item is, who may have rated as well."""
+
 _OF_STUDY = re.compile(
     r"(^|_)(collector|study|survey|batch|project|campaign|experiment|hit_?type|network)(_?id)?$"
 )
 """How headers end that name what all items belong to."""
+
+_OF_RECORD = re.compile(
+    r"(^|_)(annotation|rating|judge?ment|label|score|evaluation|assignment)_?(id|uuid|key)$"
+)
+"""Headers of ids of ratings, and not of what was rated."""
 
 _UNIT = re.compile(r"[(\[](m?s|secs?|min|h|hrs?|usd|eur|[$\u20ac])[)\]]$", re.IGNORECASE)
 _NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
@@ -96,7 +105,7 @@ _NOT_OF_ROLE = {
     Role.RATER: re.compile(f"{_OF_PERSON.pattern}|{_NOT_WHO_RATED.pattern}"),
     Role.ITEM: _OF_STUDY,
     Role.TEXT: _ID,  # comment_id
-    Role.MEASURE: _IDENTIFIER,  # order_id
+    Role.MEASURE: re.compile(rf"{_IDENTIFIER.pattern}|_expert$"),  # order_id, domain_expert
     Role.FLAG: re.compile(r"_by$"),  # labelled_by
 }
 """Endings of headers that have the name of a role, and another one."""
@@ -207,6 +216,16 @@ def names_no_rater(header: str) -> bool:
     return _NOT_WHO_RATED.search(plain(header)) is not None
 
 
+def may_name_makers(header: str) -> bool:
+    """Return whether a header may be that of who made the items, and not of who rated them.
+
+    Examples:
+        >>> [may_name_makers(name) for name in ("Author", "support_agent", "annotator")]
+        [True, True, False]
+    """
+    return _WHO_MADE.search(plain(header)) is not None
+
+
 def names_one_of_several(header: str) -> bool:
     """Return whether a header ends in a number or a letter, as expert_a and annotator 1 do."""
     return re.search(r"\d$|_[a-z]$", plain(header)) is not None
@@ -220,6 +239,16 @@ def names_id(header: str) -> bool:
         (True, True, False)
     """
     return _ID.search(plain(header)) is not None
+
+
+def names_record(header: str) -> bool:
+    """Return whether a header is that of ids of ratings, and not of what was rated.
+
+    Examples:
+        >>> names_record("Annotation ID"), names_record("response_id")
+        (True, False)
+    """
+    return _OF_RECORD.search(plain(header)) is not None
 
 
 def is_rating_word(header: str) -> bool:
