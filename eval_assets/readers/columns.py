@@ -89,6 +89,7 @@ class CodedColumn:
         origin: Origin if no cell holds the column.
         missing_values: Further words that mean no rating, in lower case.
         values_of_scale: Words of the scale, which are ratings whatever else they may mean.
+        is_on_scale: Whether all numbers of a person are on the scale that an option names.
     """
 
     name: str
@@ -98,6 +99,7 @@ class CodedColumn:
     origin: Origin | None = None
     missing_values: frozenset[str] = frozenset()
     values_of_scale: frozenset[str] = frozenset()
+    is_on_scale: bool = False
 
     @classmethod
     def of(cls, name: str, cells: Sequence[object], *, level: int = 0) -> "CodedColumn":
@@ -198,6 +200,17 @@ class CodedColumn:
         """Number of rows with content."""
         return int(self.has_cell.sum())
 
+    @cached_property
+    def distinct_numbers(self) -> frozenset[float]:
+        """Numbers of a column of numbers."""
+        is_number = self.kind is Kind.NUMBER
+        return frozenset(np.round(self.numbers[~np.isnan(self.numbers) & is_number], 6).tolist())
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """Values without case."""
+        return [value.casefold() for value in self.values]
+
     @property
     def is_whole(self) -> bool:
         """Return whether all numbers are whole."""
@@ -265,7 +278,7 @@ class CodedColumn:
         if self.origin or self.kind in (Kind.EMPTY, Kind.TIME, Kind.TEXT, Kind.ADDRESS):
             return False
         if self.kind is Kind.NUMBER:
-            return not names_id(self.name) and self._is_bounded()
+            return not names_id(self.name) and (self.is_on_scale or self._is_bounded())
         words = self.rating_words
         if len(words) > _MOST_WORDS:
             return False

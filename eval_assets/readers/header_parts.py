@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
@@ -85,6 +86,7 @@ _NUMBERED_NAME = re.compile(
 )
 
 
+@lru_cache(maxsize=10_000)
 def name_and_number(name: str) -> tuple[str, Role, str] | None:
     """Return a name, whether a round or a run follows, and its number; None without one.
 

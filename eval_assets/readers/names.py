@@ -161,6 +161,7 @@ _NOT_A_NAME = (
 )
 
 
+@lru_cache(maxsize=100_000)
 def may_be(header: str, *roles: Role) -> bool:
     """Return whether a header has the name of one of the roles.
 

@@ -23,6 +23,7 @@ from eval_assets.readers.values import (
     parsed_ratings,
     scale_between,
     scale_text,
+    ties_among,
     wider_scale,
 )
 from eval_assets.scale import Level, Scale
@@ -53,10 +54,9 @@ def with_values(
     present = np.unique(codes).tolist()
     if len(present) == len(declared) == 1:
         declared = {str(names[present[0]]): next(iter(declared.values()))}
-    is_judge = rows["is_judge"].to_numpy()
-    cells = parsed_ratings(
-        FileColumn([*map(str, rows["cell"].cat.categories)], rows["cell"].cat.codes.to_numpy())
-    )
+    is_judge, ties = rows["is_judge"].to_numpy(), ties_among(rows["cell"].cat.categories)
+    texts = ["0" if of in ties else str(of) for of in rows["cell"].cat.categories]
+    cells = parsed_ratings(FileColumn(texts, rows["cell"].cat.codes.to_numpy()))
     values, is_used = np.full(len(rows), np.nan), np.ones(len(rows), dtype=bool)
     questions: list[RubricQuestion] = []
     of_judges: dict[str, Scale] = {}
@@ -156,10 +156,12 @@ def _guessed_scale(
     spelled = rated_cells.spellings()
     scale = _scale_in(ratings.rows["column"][basis].unique(), rated_cells)
     is_open, scale = scale is None, scale or likely_scale(rated_cells, level=level)
-    if is_open and scale == _VOTES and responses_side_by_side(ratings.table):
+    ties = ties_among(ratings.rows["cell"].cat.categories)
+    if is_open and scale == _VOTES and (ties or responses_side_by_side(ratings.table)):
         scale = Scale.from_words("1", "0", "2")
         option = option_text(ratings.table, "scale", "0-2")
-        ratings.notes.append(f"0 read as a tie between 1 and 2. Otherwise: {option}")
+        names = " and ".join(sorted({"0", *ties}))
+        ratings.notes.append(f"{names} read as a tie between 1 and 2. Otherwise: {option}")
     letters = scale.words if is_open and scale and scale.words else ("",)
     if all(map(str.isalpha, letters)) and max(map(len, letters)) == 1:
         scale = None if responses_side_by_side(ratings.table) else scale  # no grades

@@ -92,11 +92,22 @@ def with_words(table: CodedTable, options: ReadOptions) -> CodedTable:
     """Return the table whose columns know the words that mean no rating, and those of the scale."""
     table = _without_texts_of_questions(without_references(table, options.rater))
     missing = frozenset(word.casefold() for word in options.missing_values)
-    words = options.scale.words if options.scale and options.scale.words else ()
-    if not missing and not words:
+    if not missing and options.scale is None:
         return table
-    of_scale = frozenset(word.casefold() for word in words)
-    columns = [replace(c, missing_values=missing, values_of_scale=of_scale) for c in table.columns]
+    scale = options.scale
+    of_scale = frozenset(map(str.casefold, scale.words if scale and scale.words else ()))
+    columns = [
+        replace(
+            column,
+            missing_values=missing,
+            values_of_scale=of_scale,
+            is_on_scale=scale is not None
+            and column.kind is Kind.NUMBER
+            and column.who is not Who.UNKNOWN
+            and bool(scale.spans(column.numbers[column.is_rating]).all()),
+        )
+        for column in table.columns
+    ]
     return replace(table, columns=columns)
 
 

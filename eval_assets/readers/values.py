@@ -264,6 +264,18 @@ def are_verdicts(scale: Scale) -> bool:
     return tuple(word.casefold() for word in scale.words) in _VERDICTS
 
 
+def ties_among(ratings: Iterable[str]) -> set[str]:
+    """Return the words for a tie between 1 and 2, if there are no other ratings but 0.
+
+    Examples:
+        >>> ties_among(["Tie", "1", "2"]), ties_among(["Tie", "A", "B"])
+        ({'Tie'}, set())
+    """
+    words = {of: of.casefold() for of in map(str, ratings)}
+    ties = {of for of, word in words.items() if word in {"tie", "draw"}}
+    return ties if {"1", "2"} <= {*words} - ties <= {"0", "1", "2"} else set()
+
+
 def are_yes_or_no(words: Collection[str]) -> bool:
     """Return whether all words are spellings of yes and no, in any language that is read."""
     return {word.casefold() for word in words} <= _TRUE_OR_FALSE.keys()

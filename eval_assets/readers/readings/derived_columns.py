@@ -16,6 +16,7 @@ from eval_assets.readers.values import order_of
 
 _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
+_VERDICTS = _PASSES | _FAILS
 _VOTES = Reason(
     "counts of votes: they add up to the same number in every row", is_told=True, is_attribute=False
 )
@@ -129,11 +130,11 @@ def _is_repeated(table: CodedTable, column: CodedColumn, other: CodedColumn) -> 
     """Return whether two columns say the same row by row; true, 1 and pass do."""
     if not 1 < len(column.values) == len(other.values):
         return False
-    words = [[value.casefold() for value in of.values] for of in (column, other)]
-    is_same_verdict = words[0] != words[1] and _is_same_verdict(column, other)
+    is_alike = column.folded == other.folded
+    is_same_verdict = not is_alike and _is_same_verdict(column, other)
     longer, shorter = (other, column) if _extends(other, column) else (column, other)
     is_scaled = _is_scaled(longer, shorter)
-    if words[0] != words[1] and not (is_same_verdict or is_scaled):
+    if not (is_alike or is_same_verdict or is_scaled):
         return False
     if n_distinct(combined([column, other])) != n_distinct(column.codes):
         return False
@@ -179,8 +180,8 @@ def _is_scaled(column: CodedColumn, other: CodedColumn) -> bool:
 
 
 def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:
-    words = [[value.casefold() for value in of.values] for of in (column, other)]
-    if not all(set(of) <= _PASSES | _FAILS for of in words):
+    words = [column.folded, other.folded]
+    if not all(_VERDICTS.issuperset(of) for of in words):
         return False
     rows = np.flatnonzero(column.has_cell & other.has_cell)
     passes = [

@@ -46,7 +46,13 @@ from eval_assets.readers.readings.table_reading import (
     likely_rated,
     option_text,
 )
-from eval_assets.readers.values import are_yes_or_no, order_of, scale_between, scale_text
+from eval_assets.readers.values import (
+    are_yes_or_no,
+    order_of,
+    scale_between,
+    scale_text,
+    ties_among,
+)
 
 _FEW_ROWS = 12
 """Rows below which sets of values hardly overlap, so that ranges are compared."""
@@ -57,6 +63,7 @@ _NO_REFERENCE = re.compile(
 )
 _EARLIER = re.compile(r"initial|original|preliminary|draft|uncorrected")
 _LATER = re.compile(r"final|revised|reviewed|corrected|adjudicated|updated")
+_REVISION = re.compile(f"{_EARLIER.pattern}|{_LATER.pattern}")
 
 REPEATED = 0.7
 """Share of the cells below which distinct decimals may be ratings."""
@@ -157,7 +164,9 @@ class RatedColumns:
         varied = [other for other in peers if other.n_distinct > 1]
         is_other = is_word and not any(value in other.values for other in varied or peers)
         owned = [
-            of for of in peers if self.owners.is_person(of) or self.owners.who_is(of) is Who.JUDGE
+            of
+            for of in (peers if is_word or "?" in column.name else ())
+            if self.owners.is_person(of) or self.owners.who_is(of) is Who.JUDGE
         ]
         # "Verdict agrees?" beside a verdict and a score asks nobody.
         is_compared = len(owned) > 1 and not is_rater and column.n_distinct == 2
@@ -204,7 +213,10 @@ class RatedColumns:
     def _without_earlier(self, candidates: Columns) -> list[CodedColumn]:
         """Return the columns without initial_label beside reviewed_label, and earlier rounds."""
         rest = list(candidates)
-        for first, last in permutations(candidates, 2):
+        revisions = [
+            c for c in candidates if _name_and_round(c)[0] or _REVISION.search(plain(c.name))
+        ]
+        for first, last in permutations(revisions, 2):
             if first in rest and not self.owners.is_chosen(first) and _is_earlier(first, last):
                 rest.remove(first)
                 self.owners.kinds[id(last)] = Who.HUMAN
@@ -282,6 +294,8 @@ class RatedColumns:
 
     def _is_alike(self, column: CodedColumn, group: Columns) -> bool:
         first = group[0]
+        if ties_among([*first.values, *column.values]):
+            return True
         if column.kind is not first.kind:
             return False
         is_few = len(self.table) < _FEW_ROWS
@@ -292,8 +306,8 @@ class RatedColumns:
             own_words = {word.casefold() for word in column.rating_words}
             is_known = order_of(own_words | words) is not None or are_yes_or_no(own_words | words)
             return bool(own_words & words) or is_known or (is_few and are_people)
-        numbers = _distinct_numbers(column)
-        peers = {number for of in group for number in _distinct_numbers(of)}
+        numbers = column.distinct_numbers
+        peers = {number for of in group for number in of.distinct_numbers}
         if are_people and scale is not None and scale.spans(np.array([*numbers | peers])).all():
             return True
         low, high = min(numbers), max(numbers)
@@ -368,7 +382,7 @@ class RatedColumns:
         if any(map(self.owners.is_chosen, people)) or len(self.table) <= FEWEST_COMPUTED:
             return people
         rest = list(people) if all(c.kind is Kind.NUMBER for c in people) else []
-        if len({number for c in rest for number in _distinct_numbers(c)}) <= 2:
+        if len({number for c in rest for number in c.distinct_numbers}) <= 2:
             return people  # a rater may well give the higher of two values each time
         for column in list(rest):
             peers = [other for other in rest if other is not column]
@@ -387,7 +401,7 @@ class RatedColumns:
         has_raters = self.judges or any(map(self.owners.is_person, self.people))
         if not has_raters or any(map(self.owners.is_chosen, rated)):
             return []
-        numbers = [number for c in rated for number in _distinct_numbers(c)]
+        numbers = [number for c in rated for number in c.distinct_numbers]
         words = {w.casefold() for c in rated if c.kind is not Kind.NUMBER for w in c.rating_words}
         ends = (min(numbers) - 1, max(numbers) + 1) if numbers else (np.inf, -np.inf)
         scale = self.choices.options.scale
@@ -481,10 +495,4 @@ def _judge_of(column: CodedColumn) -> set[str]:
 def _values(column: CodedColumn) -> set[str]:
     """Return the words of a column, or the numbers that stand beside words, as in 2 (mild)."""
     has_words = any(re.search(r"[^\W\d_]", value) for value in column.values)
-    return {f"{of:g}" for of in _distinct_numbers(column) if has_words} or {*column.values}
-
-
-def _distinct_numbers(column: CodedColumn) -> set[float]:
-    if column.kind is not Kind.NUMBER:
-        return set()
-    return set(np.round(column.numbers[~np.isnan(column.numbers)], 6).tolist())
+    return {f"{of:g}" for of in column.distinct_numbers if has_words} or {*column.values}

@@ -129,7 +129,10 @@ class _RatingRows:
             is_trial = n_distinct(combined([*of_unit, self.rater])[keys.is_rated]) == keys.n_rated
             keys.round = None if is_trial else round_
         per_item = keys.n_rated / max(1, n_distinct(combined(of_unit)[keys.is_rated]))
-        if per_item < 1.05 and not keys.is_named:
+        is_system = self.rater.may_be(Role.SYSTEM) and not self.choices.takes(self.rater)
+        # Of names beside one score of each item, agents are those whose work it is.
+        is_agent = is_system and all(map(is_first_name, self.rater.values))
+        if per_item < 1.05 and (is_agent or not keys.is_named):
             return None
         not_read = dict(self.not_read)
         rated = self._rated_columns(key, per_item)

@@ -3488,3 +3488,33 @@ def test_checked_boxes_are_a_yes_and_models_come_before_providers(tmp_path: Path
 
     assert len(read(tmp_path, "base.csv", table(header, *boxes)).ratings) == 2 * len(ITEMS)
     assert {*read(tmp_path, "judged.jsonl", lines(judged)).scores["judge"]} == {"llama-3"}
+
+
+@pytest.mark.parametrize("header", ["score", "human_score"])
+def test_agent_beside_one_score_of_each_ticket_is_no_rater(tmp_path: Path, header: str) -> None:
+    rows = [[i, RATERS[n % 3], PEOPLE[i, "ben"]] for n, i in FEW]
+
+    tables = read(tmp_path, "scores.csv", table(["ticket", "agent", header], *rows))
+
+    assert "agent" not in tables.columns["rater"]
+
+
+@pytest.mark.parametrize("zero", ["0", "Tie"])
+def test_tie_of_two_sides_is_their_zero(tmp_path: Path, zero: str) -> None:
+    rows = [[i, *(("Tie", 1, 2)[PEOPLE[i, r] % 3] for r in RATERS[:2])] for i in ITEMS]
+    rows = [[i, a, zero if b == "Tie" else b] for i, a, b in rows]
+
+    tables = read(tmp_path, "sides.csv", table(["idx", "annotator1", "annotator2"], *rows))
+
+    assert tables.questions[0].scale.words == ("1", "0", "2")
+    assert any("read as a tie between 1 and 2" in note for note in tables.notes)
+
+
+def test_rater_with_one_far_number_of_the_scale_is_read(tmp_path: Path) -> None:
+    rows = [[i, 500 if i == "t3" else PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+    (tmp_path / "far.csv").write_text(table(["item", "anna", "ben"], *rows))
+
+    scale = Scale(low=0, high=500)
+    tables = read_ratings([tmp_path / "far.csv"], ReadOptions(scale=scale))
+
+    assert {*tables.ratings["rater"]} == {"anna", "ben"}
