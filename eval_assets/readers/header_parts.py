@@ -213,8 +213,9 @@ def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
                 parts = names
                 break
     # Caption A and B may be of two responses.
-    owners = [of for of in parts if len(parts[of]) > 1 or may_be(of, Role.RATER, Role.RATING)]
-    return {of: parts[of] for of in headers if of in owners and not parts[of][:1].isdigit()}
+    if any(len(part) == 1 and not may_be(of, Role.RATING) for of, part in parts.items()):
+        return {}
+    return {of: parts[of] for of in headers if of in parts and not parts[of][:1].isdigit()}
 
 
 def with_shared_parts(headers: Sequence[str]) -> set[str]:

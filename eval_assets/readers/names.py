@@ -56,56 +56,28 @@ def _pattern(meaning: str, form: str = "{}") -> re.Pattern[str]:
 
 
 _WORD = r"(^|_)({})(_|$|\d)"
-_FLAG = re.compile(
-    r"^(is|has|was|contains|needs|to)_|^success|reviewed$|(^|_)(flag|label?led|done|completed?|status"
-    r"|skipped|uncertain|error|failed|failure|valid|type|state|escalated|refunded|reopened|archived"
-    r"|deleted|exported|locked|sampled|edited|truncated|retried|contacted|transferred)(_|$)"
-)
+_FLAG = _pattern("flag", r"^(is|has|was|contains|needs|to)_|^success|reviewed$|(^|_)({})(_|$)")
 _ROLES = {role: _FLAG if role is Role.FLAG else _pattern(role.name.lower(), _WORD) for role in Role}
 _ROLES[Role.RATER] = _pattern("rater", _WORD.replace("(_", "(id$|_"))  # reviewerid
-_QUALITY = re.compile(
-    r"..(ness|i?ty|ment|[st]ion|[ae]nce|[ae]ncy|ism|ship|th|ing|ful|ive|able|ible|ical|ous|cy|ude"
-    r"|[^aeiou]s|es)$"
-)
-"""Endings of words for qualities and of plurals."""
+_QUALITY = _pattern("quality", r"..({})$")
 _ID = re.compile(
     r"(^|_)((q|p|s|u|doc|topic|query|passage|seg|conv|msg|img|task|item)?id|idx|uuid|hash|key)$"
 )
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
-_OF_PERSON = re.compile(
-    r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level"
-    r"|hours|years|experience|ip|input|prompt|query|message|question|(?<!\d_)text|request"
-    r"|run|trial|seed|repeat|attempt|iteration)$"
-)
-"""How headers end that tell something of a rater, as user_language does."""
-
-_NOT_WHO_RATED = re.compile(
-    r"^(customer|client|request[eo]r|sender|recipient|buyer|shopper|caller|guest|patient"
-    r"|subscriber|applicant)(_|$)|^(creat|upload|export|import|updat|modifi|generat)ed_by$"
-)
-"""Headers of whom an item is from or about, and of who made its row."""
-
-_WHO_MADE = re.compile(r"(^|_)(agent|author|owner|writer)(_|$)")
-"""Headers of whose work an item is, who may have rated as well."""
-
-_OF_STUDY = re.compile(
-    r"(^|_)(collector|study|survey|batch|project|campaign|experiment|hit_?type|network)(_?id)?$"
-)
-"""How headers end that name what all items belong to."""
-
-_OF_RECORD = re.compile(
-    r"(^|_)(annotation|rating|judge?ment|label|score|evaluation|assignment)_?(id|uuid|key)$"
-)
-"""Headers of ids of ratings, and not of what was rated."""
-
+_OF_PERSON = _pattern("of_person", "_({})$")
+_NOT_WHO_RATED = _pattern("not_who_rated", "^({})$")
+_OF_STUDY = _pattern("of_study", r"(^|_)({})(_?id)?$")
 _UNIT = re.compile(r"[(\[](m?s|secs?|min|h|hrs?|usd|eur|[$\u20ac])[)\]]$", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"(?i)\w \w.* (?:is|are|was|were|does|has) \w|^(?:is|are|was|does|did) \w+ \w+ \w"
+)
 _NO_QUESTION = (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM)
 _NOT_OF_ROLE = {
     Role.RATING: _IDENTIFIER,
     Role.RATER: re.compile(f"{_OF_PERSON.pattern}|{_NOT_WHO_RATED.pattern}"),
     Role.ITEM: _OF_STUDY,
     Role.TEXT: _ID,  # comment_id
-    Role.MEASURE: re.compile(rf"{_IDENTIFIER.pattern}|_expert$"),  # order_id, domain_expert
+    Role.MEASURE: _IDENTIFIER,  # order_id
     Role.FLAG: re.compile(r"_by$"),  # labelled_by
 }
 """Endings of headers that have the name of a role, and another one."""
@@ -117,12 +89,7 @@ _FIRST_NAME = re.compile(r"(Ai|Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet)
 SHARED_NAMES = frozenset(("claude", "nova", "gemma", "kimi", "bert", "roberta", "ernie"))
 """First names that are those of models, too."""
 
-_NO_LAST_NAME = re.compile(
-    r"opus|sonnet|haiku|instant|code|pro|mini|nano|micro|lite|premier|large|medium|small|tiny|nemo"
-    r"|next|it|chat|base|thinking|reasoning|api|ai|judge|llm|model",
-    re.IGNORECASE,
-)
-
+_NO_LAST_NAME = _pattern("no_last_name", "({})")
 _JUDGE = _pattern("judge", _WORD)
 _PROGRAM = _pattern("program", r"(^|[-_ .])({})([-_ .]|$)|[-_]\d{{1,3}}(\.\d+)?b([-_]|$)")
 _KINDS = {"h", "m"}
@@ -172,7 +139,7 @@ def may_be(header: str, *roles: Role) -> bool:
         False
     """
     name = plain(header)
-    if "?" in header:  # a question of a form
+    if "?" in header or _STATEMENT.search(header):  # a question of a form
         roles = tuple(role for role in roles if role not in _NO_QUESTION)
     if _UNIT.search(header):  # Dauer (s)
         return Role.MEASURE in roles
@@ -217,16 +184,6 @@ def names_no_rater(header: str) -> bool:
     return _NOT_WHO_RATED.search(plain(header)) is not None
 
 
-def may_name_makers(header: str) -> bool:
-    """Return whether a header may be that of who made the items, and not of who rated them.
-
-    Examples:
-        >>> [may_name_makers(name) for name in ("Author", "support_agent", "annotator")]
-        [True, True, False]
-    """
-    return _WHO_MADE.search(plain(header)) is not None
-
-
 def names_one_of_several(header: str) -> bool:
     """Return whether a header ends in a number or a letter, as expert_a and annotator 1 do."""
     return re.search(r"\d$|_[a-z]$", plain(header)) is not None
@@ -240,16 +197,6 @@ def names_id(header: str) -> bool:
         (True, True, False)
     """
     return _ID.search(plain(header)) is not None
-
-
-def names_record(header: str) -> bool:
-    """Return whether a header is that of ids of ratings, and not of what was rated.
-
-    Examples:
-        >>> names_record("Annotation ID"), names_record("response_id")
-        (True, False)
-    """
-    return _OF_RECORD.search(plain(header)) is not None
 
 
 def is_rating_word(header: str) -> bool:

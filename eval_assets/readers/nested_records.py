@@ -153,6 +153,7 @@ def _with_runs(row: Row) -> Row:
 def _without_objects(rows: list[Row]) -> list[Row]:
     """Return rows with the fields of objects as columns; objects of one form become a list."""
     for _ in range(_DEEPEST):
+        rows = _with_chosen(rows)
         children: dict[Path, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         largest: dict[Path, int] = defaultdict(int)
         for row in rows:
@@ -170,6 +171,29 @@ def _without_objects(rows: list[Row]) -> list[Row]:
         }
         rows = [_opened(row, alike, varied) for row in rows]
     return rows
+
+
+def _with_chosen(rows: list[Row]) -> list[Row]:
+    """Return rows with what was chosen in place of {"scale_3": "3"} or {"polite": true}."""
+    counts: dict[Path, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for row in rows:
+        for path, value in row.items():
+            if isinstance(value, dict):
+                pairs = [(str(key), str(of).casefold()) for key, of in value.items()]
+                counts[path].update(pairs if len(pairs) < 2 else [("", "-"), ("", "+")])
+    keys = {path: {key for key, _ in of} for path, of in counts.items()}
+    chosen = {
+        path: all(key.casefold().endswith(value) for key, value in of)
+        for path, of in counts.items()
+        if len(of) == len(keys[path]) > 1 and of.total() > 2 * len(of)
+    }
+    return [
+        {
+            p: next(iter(of.values() if chosen[p] else of), None) if p in chosen else of
+            for p, of in row.items()
+        }
+        for row in (rows if chosen else ())
+    ] or rows
 
 
 def _of_one_form(fields: Mapping[str, set[str]]) -> set[str]:

@@ -235,8 +235,10 @@ def without_copies(ratings: CollectedRatings, remedy: str) -> None:
     Without either, equal ones are one, and different ones a problem. The notes count the others.
     """
     rows = ratings.rows
-    if rows["round"].min() < rows["round"].max():
-        unit = [rows["item"].cat.codes, rows["question"].cat.codes]
+    unit = [rows[name].cat.codes for name in _UNIT]
+    # What nobody rated twice are no rounds, but days or sessions.
+    if rows["round"].min() < rows["round"].max() and pd.concat(unit, axis=1).duplicated().any():
+        unit = unit[:2]
         is_earlier = rows["round"] < rows["round"].groupby(unit).transform("max")
         n_earlier = int(is_earlier.sum())
         rows = rows[~is_earlier]

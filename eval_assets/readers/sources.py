@@ -301,7 +301,7 @@ def _joined(tables: Sequence[CodedTable], person: str) -> CodedTable:
         part = CodedColumn.of(Origin.FILE.value, [person] * len(tables[0]))
         return replace(tables[0], columns=[*columns, replace(part, origin=Origin.FILE)])
     of_one_file = len({table.file for table in tables}) == 1
-    parts = [t.sheet for t in tables] if of_one_file else _differing([t.file for t in tables])
+    parts = [table.sheet for table in tables] if of_one_file else _differing(tables)
     origin = Origin.SHEET if of_one_file else Origin.FILE
     columns = []
     for name in dict.fromkeys(column.name for table in tables for column in table.columns):
@@ -341,12 +341,15 @@ def _joined(tables: Sequence[CodedTable], person: str) -> CodedTable:
     )
 
 
-def _differing(files: Sequence[str]) -> list[str]:
+def _differing(tables: Sequence[CodedTable]) -> list[str]:
     """Return the part of each path that tells it from the others, without what all share."""
+    files = [table.file for table in tables]
     parts = [[*Path(file).parts[:-1], Path(file).name.split(".")[0]] for file in files]
     n_files = len(set(files))
     for k in range(1, max(map(len, parts)) + 1):
         names = [part[-k] if len(part) >= k else "" for part in parts]
+        if len(set(names)) < n_files and _tell_raters(names, tables):
+            return names
         if len(set(names)) == n_files:
             end = commonprefix([name[::-1] for name in names])[::-1]  # noqa: RUF071 - of letters
             if re.match(r"[_\-. ]", end):
@@ -357,8 +360,18 @@ def _differing(files: Sequence[str]) -> list[str]:
             if is_shared and not any(map(str.isdigit, rest)):
                 names = rest
             return names
-    for k in range(2, max(map(len, parts)) + 1):  # batches in a folder for each rater
-        names = [part[-k] if len(part) >= k else "" for part in parts]
-        if len(set(names)) > 1 and all(who(name) in (Who.HUMAN, Who.JUDGE) for name in names):
-            return names
     return list(files)
+
+
+def _tell_raters(names: Sequence[str], tables: Sequence[CodedTable]) -> bool:
+    """Return whether tables of one name are batches of the items that those of others have, too."""
+    for column in tables[0].columns:
+        values = Counter[tuple[str, str]]()
+        for name, table in zip(names, tables, strict=True):
+            of = table.find(column.name)
+            is_id = of is not None and len(of.values) == len(table)
+            values.update((name, value) for value in (of.values if of and is_id else ("", "")))
+        n_items = len({value for _, value in values})
+        if max(values.values()) == 1 and 2 * len(values) > 3 * n_items:
+            return True
+    return False

@@ -42,10 +42,6 @@ def with_choices(table: CodedTable) -> CodedTable:
     long_groups = [of for of in starts.items() if len(of[1]) >= _FEWEST_CHOICES]
     for prefix, choices in [*groups.items(), *long_groups]:
         table = _chosen(table, prefix, choices)
-    alone = [of for of in table.columns if len(of.values) == 1 and of.n_cells < len(table)]
-    for level in {of.level for of in alone}:
-        choices = [(of, of.name) for of in alone if of.level == level]
-        table = _chosen(table, "", choices, are_alone=True)
     crossed = [
         column
         for column in table.columns
@@ -64,11 +60,7 @@ def with_choices(table: CodedTable) -> CodedTable:
 
 
 def _chosen(
-    table: CodedTable,
-    prefix: str,
-    choices: Sequence[tuple[CodedColumn, str]],
-    *,
-    are_alone: bool = False,
+    table: CodedTable, prefix: str, choices: Sequence[tuple[CodedColumn, str]]
 ) -> CodedTable:
     are_left = all(any(column is of for of in table.columns) for column, _ in choices)
     if not are_left or not any(column.values for column, _ in choices):
@@ -81,10 +73,8 @@ def _chosen(
         is_tick: npt.NDArray[np.bool_] = np.array([*(v in ticks for v in column.values), False])
         return is_tick[column.codes]
 
-    ticked = np.array([of[0].has_cell if are_alone else marks(*of) for of in choices])
+    ticked = np.array([marks(*of) for of in choices])
     n_ticks = ticked.sum(axis=0)
-    if are_alone and ((n_ticks != 1).any() or len(table) <= _MOST_TICKS * len(choices)):
-        return table
     are_crosses = all({*map(str.casefold, column.values)} <= _CROSSES for column, _ in choices)
     rows = np.any([column.has_cell for column, _ in choices], axis=0)  # of one of several raters
     is_choice = (n_ticks[rows] > 0).mean() > 0.9 and n_ticks.max() == 1

@@ -79,10 +79,12 @@ class ColumnOwners:
         if all(of.may_be(Role.RUN) for of in judges):
             # The only score without a rater is a judge's beside its model, or beside runs.
             scores = [c for c in candidates if c.may_be(Role.RATING)]
-            is_open = len(self.models_of_all) == 1
-            scores = [
-                c for c in scores if not self.is_person(c) or (is_open and is_of_none(c.name))
-            ]
+            scores = scores or [*(candidates if self.models_of_all else ())]
+            people = [c for c in scores if self.is_person(c)]
+            if len(self.models_of_all) == 1:  # label and ok are of nobody
+                people = [c for c in people if who(c.name) is Who.HUMAN or is_first_name(c.name)]
+                people = [c for c in people if not is_of_none(c.name)]
+            scores = [c for c in scores if c not in people]
             runs = (c for c in self.columns if c.may_be(Role.RUN) and (c.is_whole or c.level))
             has_runs = any(1 < of.n_distinct <= of.n_cells / 2 for of in runs)
             is_of_judge = len(scores) == 1 and (len(self.models_of_all) == 1 or has_runs)

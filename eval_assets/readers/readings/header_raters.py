@@ -42,6 +42,7 @@ from eval_assets.readers.readings.rated_columns import REPEATED
 from eval_assets.readers.readings.shared_criteria import columns_by_criterion, judges_of_parts
 from eval_assets.readers.readings.table_reading import (
     NUMBER_AT_END,
+    PANEL,
     Choices,
     RatedColumn,
     Reading,
@@ -51,7 +52,6 @@ from eval_assets.readers.readings.table_reading import (
     texts_with_parts,
 )
 
-_PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
 _OF_SIDE = re.compile(r"(score|rating|grade|point|quality)s?_?[12ab]$")
 _BETTER = re.compile(r"(^|_)(winner|preferred|preference|better)(_|$)")
 _NOT_ITS_NAME = Reason("its name is not one of a rater", is_attribute=False)
@@ -160,7 +160,7 @@ class HeaderRaters:
             reading.add_doubt(names[:1], text, ignore=names[:1])
         if people and len(names) > 1:
             doubt_texts(reading, names, self._parts_of_responses(judges))
-        is_panel = not people and len(names) > 1 and all(map(_PANEL.fullmatch, names))
+        is_panel = not people and len(names) > 1 and all(map(PANEL.fullmatch, names))
         if not (is_panel or all(plain(name) in SHARED_NAMES for name in names)):
             models = models_by_company([of.name for of in (*people, *judges)])
             beside = [of.name for of in judges_beside([*people, *judges]) if of in judges]
@@ -178,7 +178,9 @@ class HeaderRaters:
         unknown = [c for c in rated if c not in people and c not in criteria]
         human = [c for c in rated if self.owners.who_is(c) is Who.HUMAN]
         abbreviations = [column.name for column in (*people, *unknown)]
-        if unknown and all(of.isupper() and of.isalpha() and len(of) < 6 for of in abbreviations):
+        are_codes = all(of.isupper() and of.isalpha() and len(of) < 6 for of in abbreviations)
+        are_long = any(len(of) > 3 for of in abbreviations)
+        if are_codes and (unknown or (are_long and not any(map(is_first_name, abbreviations)))):
             people = []  # some of these abbreviations are too long for initials
         parts = self._parts_of_responses(rated or judges)
         headers = [of.name for of in rated or judges]

@@ -57,6 +57,7 @@ from eval_assets.readers.readings.rater_columns import (
 from eval_assets.readers.readings.table_reading import (
     NUMBER_OF_PERSON,
     OF_ITEM,
+    PANEL,
     UNLIKE,
     WHO_RATES,
     Choices,
@@ -70,6 +71,9 @@ _QUESTIONS = ("question_id", "question", "criterion", "metric", "dimension", "as
 _ATTRIBUTES = (*DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME)
 _CLASSES = ("category", "tag", "tags")
 """Headers of what raters chose, if no other column holds ratings."""
+
+_OF_RATING = re.compile(r"(^|_)(trust|confiden|certain|prob|time)")
+"""Beginnings of what raters say of their ratings."""
 
 _OF_RATER = Reason("equal in all ratings of a rater: an attribute")
 _BY_NAME = Reason("an attribute by its name")
@@ -288,6 +292,9 @@ class _RatingRows:
             reading.judges = frozenset(judges)
             reading.forks.append((f"{judges[0]} is a judge", {"rater": tuple(names)}))
             return
+        if len(names) > 1 and all(map(PANEL.fullmatch, names)):  # numbered people, or not
+            text = f"{listed_briefly(names)} are judges"
+            reading.forks.append((text, {"rater": tuple(names)}))
         models = models_by_company(names)
         models |= reading.judges
         programs = tuple(of for of in names if may_be_program(of, names) and of not in models)
@@ -419,6 +426,9 @@ class _RatingRows:
             for of in peers
         )
         is_flag = column.may_be(Role.FLAG) and not is_like_peer
+        is_scored = is_rating and column.is_whole and not _OF_RATING.search(plain(column.name))
+        is_scored &= any(distinct_parts([column.name, of.name]) for of in peers)  # Price score
+        is_measured = column.may_be(Role.MEASURE, Role.TIME) and not is_scored
         reasons = (
             (Reason("one value"), column.n_distinct == 1 and bool(peers)),
             (Reason("a run by its name"), any(column is run for run in self.keys.runs)),
@@ -428,7 +438,7 @@ class _RatingRows:
                 _OF_RATER,
                 len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1,
             ),
-            (_MEASUREMENT, column.may_be(Role.MEASURE, Role.TIME) or is_flag),
+            (_MEASUREMENT, is_measured or is_flag),
             (_COUNTER, self.keys.counts(column, self.rater.codes) and not is_rating),
             (_UNSTABLE, is_score and _names_judges_score(column) and not self.keys.are_judges),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),

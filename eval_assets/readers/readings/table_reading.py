@@ -366,6 +366,7 @@ MOST_QUESTIONS = 40
 NUMBER_AT_END = re.compile(r"([ _.#(\[-]*\d+|[ _.#(-][A-Za-z])[\])]*$")
 """A number, or a letter on its own, that tells names apart."""
 
+PANEL = re.compile(r"judge[ _-]?(\d+|[a-z])", re.IGNORECASE)
 NUMBER_OF_PERSON = re.compile(r"\d{5,}$")
 """A header that is the number of a student or a worker, as 22210036."""
 
@@ -390,7 +391,8 @@ def question_among(parts: Columns, rows: npt.NDArray[np.bool_] | None = None) ->
         is_full = n_distinct(combined(parts)[rows]) >= 0.8 * n_items * n_values
         is_named, is_key = column.may_be(Role.QUESTION), column.origin is Origin.KEY
         is_other = column.may_be(Role.TURN, Role.RUN, Role.ROUND)
-        if is_key and share_of_criteria(column.values) > 0.5:
+        are_numbers = n_items < n_values and all(of[-1:].isdigit() for of in column.values)  # q1
+        if is_key and not are_numbers and share_of_criteria(column.values) > 0.5:
             questions.append(column)
         elif n_values > MOST_QUESTIONS or is_other:
             continue

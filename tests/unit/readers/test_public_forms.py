@@ -541,9 +541,9 @@ def test_benchmarks_of_a_leaderboard_are_no_certain_raters(tmp_path: Path) -> No
         for n, i in enumerate(ITEMS)
     ]
 
-    tables = read(tmp_path, "a.csv", table(header, *rows))
-
-    assert "MMLU, ARC are raters" in [doubt.choice for doubt, _ in tables.alternatives]
+    with pytest.raises(ExceptionGroup) as refused:
+        read(tmp_path, "a.csv", table(header, *rows))
+    assert "the columns MMLU, ARC may be raters or questions" in str(refused.value.exceptions[0])
 
 
 @pytest.mark.parametrize(
@@ -2789,7 +2789,7 @@ def test_guess_is_said_if_no_option_reads_the_file_otherwise(tmp_path: Path) -> 
         for i in ITEMS
         for name, r in (("Jo", "anna"), ("Al", "ben"))
     ]
-    header = ["recipe", "cook", "taste", "look", "ai_taste", "ai_look"]
+    header = ["recipe", "taster", "taste", "look", "ai_taste", "ai_look"]
 
     result = read(tmp_path, "r.csv", table(header, *rows))
 
@@ -3275,6 +3275,52 @@ SHARED_SHEETS: dict[str, tuple[dict[str, str], tuple[int, int, int, set[str]]]] 
             "r.csv": table(
                 ["session", "rater", "score"],
                 *([n, r, PEOPLE[i, r]] for n, i in FEW for r in RATERS),
+            )
+        },
+        (72, 3, 24, set()),
+    ),
+    "a statement that was asked beside a price score": (
+        {
+            "r.csv": table(
+                ["item", "rater", "The text is complete", "Taste score", "Price score"],
+                *(
+                    [n, r, "yn"[PEOPLE[i, r] > 2], PEOPLE[i, r], 6 - PEOPLE[i, r]]
+                    for n, i in FEW
+                    for r in RATERS
+                ),
+            )
+        },
+        (216, 3, 24, set()),
+    ),
+    "answers by number below numbered questions": (
+        {
+            f"{r}.json": json.dumps(
+                {
+                    f"q{n}": {
+                        "question": f"Why {n}?",
+                        "answers": {
+                            f"answer_{k}": {"grade": PEOPLE[f"t{2 * n + k}", r]} for k in (0, 1)
+                        },
+                    }
+                    for n in range(12)
+                }
+            )
+            for r in RATERS
+        },
+        (72, 3, 24, set()),
+    ),
+    "lines without a header by files called like judges": (
+        {
+            f"judge_{r}.txt": "\n".join(f"{n % 5} 0 doc-{n} {PEOPLE[i, r]}" for n, i in FEW)
+            for r in RATERS
+        },
+        (0, 0, 24, {"judge_anna", "judge_ben", "judge_cleo"}),
+    ),
+    "a session on which each rater saw an item": (
+        {
+            "r.csv": table(
+                ["item", "rater", "score", "session"],
+                *([n, r, PEOPLE[i, r], 1 + (n + len(r)) % 2] for n, i in FEW for r in RATERS),
             )
         },
         (72, 3, 24, set()),

@@ -314,6 +314,16 @@ KINDS: dict[str, tuple[Files, tuple[int, int, int, int, int]]] = {
         },
         (3 * N, 3, N, 1, N),
     ),
+    "scores of the only judge under another name": (
+        {
+            "r.csv": lines(("ticket", "rater", "clear"), *LONG),
+            "judge.json": {
+                "judge": "gpt-4o",
+                "results": [{"id": i, "clear": JUDGED[i]} for i in ITEMS],
+            },
+        },
+        (3 * N, 3, N, 1, N),
+    ),
     "a form whose items are questions of customers": (
         {
             "r.xlsx": workbook(
@@ -521,7 +531,10 @@ KINDS: dict[str, tuple[Files, tuple[int, int, int, int, int]]] = {
                     {
                         "id": i,
                         "displayed_text": f"Text {i}",
-                        "label_annotations": {"quality": {f"scale_{of(i, r)}": str(of(i, r))}},
+                        "label_annotations": {
+                            "quality": {f"scale_{of(i, r)}": str(of(i, r))},
+                            "tone": {(word := ("bad", "good")[of(i, r) > 2]): word},
+                        },
                         "span_annotations": [],
                         "behavioral_data": {"time_string": "3s"},
                     }
@@ -530,7 +543,7 @@ KINDS: dict[str, tuple[Files, tuple[int, int, int, int, int]]] = {
             )
             for r in RATERS
         },
-        ALL,
+        (6 * N, 3, N, 2, 0),
     ),
     "criteria of judges by prompt and model": (
         {
@@ -670,6 +683,10 @@ def test_questions_of_people_and_of_a_judge_are_paired(tmp_path: Path) -> None:
                 *((i, n % 3, n % 2, n // 2 % 2, n // 3 % 2) for n, i in enumerate(ITEMS)),
             ),
             "--rater RelE,EntE,CircE",
+        ),
+        (
+            lines(("seg", "HALL", "OMI"), *((i, n % 2, n // 2 % 2) for n, i in enumerate(ITEMS))),
+            "--rater HALL,OMI",
         ),
         (
             lines(

@@ -1121,6 +1121,24 @@ FOLDERS: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
         {"annotator_1", "annotator_2"},
         set(),
     ),
+    "batches of the same names in a folder for each rater": (
+        {
+            f"{of}/batch_{first}.csv": scored("score", shift=k, first=first)
+            for k, of in enumerate(("Luisa", "Mehmet"))
+            for first in (0, 12)
+        },
+        {"Luisa", "Mehmet"},
+        set(),
+    ),
+    "batches in folders of the files of each rater": (
+        {
+            f"batch_{first}/{of}.csv": scored("score", shift=k, first=first)
+            for k, of in enumerate(("luisa", "mehmet"))
+            for first in (0, 12)
+        },
+        {"luisa", "mehmet"},
+        set(),
+    ),
     "a name before score in each file": (
         {f"{of}.csv": scored(f"{of}_score") for of in ("kim", "lou")},
         {"kim", "lou"},
@@ -1644,7 +1662,7 @@ def test_raters_with_letters_beside_an_overall_column_are_no_questions(tmp_path:
     rows: Rows = [["item", "expert_a", "expert_b", "expert_overall"]]
     rows += [[item, of(item, "Anna"), of(item, "Ben"), of(item, "Cleo")] for item in ITEMS]
 
-    assert {"a", "b"} <= set(raters(read(tmp_path, "r.csv", csv_of(rows))))
+    assert {"expert_a", "expert_b"} <= set(raters(read(tmp_path, "r.csv", csv_of(rows))))
 
 
 def test_of_two_equal_columns_the_one_called_rating_is_read(tmp_path: Path) -> None:

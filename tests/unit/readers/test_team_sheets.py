@@ -479,11 +479,21 @@ def test_classes_of_a_judge_may_have_a_word_before_those_of_people(tmp_path: Pat
     assert "gpt_preference: response a as A and response b as B" in tables.notes
 
 
-@pytest.mark.parametrize("header", ["id,Judge 1,Judge 2", "id,Mia,Gemma,Claude"])
+@pytest.mark.parametrize(
+    "header", ["id,Judge 1,Judge 2", "id,judge1,judge2", "id,Mia,Gemma,Claude"]
+)
 def test_judges_who_may_be_people_are_a_doubt(header: str, tmp_path: Path) -> None:
-    columns = (ANNA, BEN, JUDGE)[: header.count(",")]
+    names = header.split(",")[1:]
+    content = sheet(header, *(ANNA, BEN, JUDGE)[: len(names)])
+    if "judge1" in names:  # in rows
+        rows = [
+            f"{i},{of},{a}"
+            for of, v in zip(names, (ANNA, BEN), strict=True)
+            for i, a in zip(IDS, v, strict=True)
+        ]
+        content = "\n".join(["id,rater,score", *rows])
 
-    tables = read(tmp_path, "r.csv", sheet(header, *columns))
+    tables = read(tmp_path, "r.csv", content)
 
     assert [doubt.choice.endswith("are judges") for doubt in tables.doubts] == [True]
 
