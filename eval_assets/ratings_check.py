@@ -426,15 +426,14 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
 def _turned_judges(assessment: Assessment) -> tuple[ReadDoubt, ...]:
     """Return a doubt about each judge that scores high where people rate low."""
     from eval_assets.shown.screen import ReadDoubt
+    from eval_assets.shown.sentences import turned_sentence
 
-    doubts = []
-    for judge, comparisons in assessment.judges.items():
-        for of in comparisons:
-            if of.contradicts_people:
-                text = f"{judge} is high on {of.question.id} where people are low: its scale may"
-                text += " be turned, or it answers the opposite question"
-                doubts.append(ReadDoubt((judge,), text, ""))
-    return tuple(doubts)
+    return tuple(
+        ReadDoubt((judge,), turned_sentence(judge, of), "")
+        for judge, comparisons in assessment.judges.items()
+        for of in comparisons
+        if of.contradicts_people
+    )
 
 
 def _with_held_out_tests(assessment: Assessment, evaluation: Evaluation) -> Assessment:

@@ -72,9 +72,6 @@ def _with_items_of(reading: Reading, other: Reading, options: ReadOptions) -> Re
     if options.item or not (shared and rest):
         is_same = shared and len(shared) == len(reading.items)
         return replace(reading, items=shared) if is_same else reading  # in one order
-    is_run = reading.run is None and len(rest) == 1 == len(reading.items) - len(shared)
-    if reading.is_of_judges and is_run:
-        return replace(reading, items=shared, run=rest[0])
     are_all = n_distinct(combined(shared)) == n_distinct(combined(reading.items))
     if not (are_all or reading.is_of_judges):
         return reading

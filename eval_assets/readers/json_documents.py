@@ -115,10 +115,6 @@ def _turned(document: dict[str, Any]) -> object:
         isinstance(of, list) and of and all(isinstance(row, dict) for row in of) for of in values
     ):  # records by their rater
         return [{"rater": name, **row} for name, of in document.items() for row in of]
-    if all(isinstance(v, list) for v in values) and len({len(v) for v in values}) == 1:
-        is_nested = any(isinstance(item, dict | list) for value in values for item in value)
-        rows = zip(*values, strict=True)
-        return document if is_nested else [dict(zip(document, row, strict=True)) for row in rows]
     if inner := _keys_of_records(values):
         # By their id, in parts such as train and test; or by item and rater, of whom each has few.
         are_apart = len(inner) == sum(map(len, values))

@@ -331,11 +331,9 @@ def _looks_like_a_name(name: str) -> bool:
     letters = r"[^\W\d_][^\W\d_'.\u2019-]*|[^\W\d_]+['\u2019-][^\W\d_'.\u2019-]+|[^\W\d_]\."
     return (
         len(parts) <= 3
-        and len(name) < 40
         and all(re.fullmatch(letters, part) for part in parts)
         and not re.search(r"[a-z][A-Z]", name)
         and not may_be(name, *_NOT_A_NAME)
-        and not names_id(name)
     )
 
 

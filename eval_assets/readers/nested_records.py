@@ -18,7 +18,6 @@ from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.names import (
     Role,
     Who,
-    holds_judges,
     is_rating_word,
     may_be,
     names_judge,
@@ -63,8 +62,7 @@ def tables_of_rows(
         columns |= {path: column} if column.values else {}
     for column, name in zip(columns.values(), _short_names(list(columns)), strict=True):
         column.name = name
-    # A record alone in its file may be one of a folder.
-    if columns and (len(rows) > 1 or not (level or lists)):
+    if columns:
         lines = [row.get(LINE, number) for number, row in enumerate(rows, start=1)]
         files = FileColumn.repeat(file, len(rows))
         yield CodedTable([*columns.values()], files, lines, ".".join(place), file)
@@ -135,10 +133,7 @@ def _with_runs(row: Row) -> Row:
             rest[path] = value
             continue
         if any(isinstance(of, dict | list) for of in value):
-            are_open = all(
-                isinstance(of, dict) and not any(n == _KEY or holds_judges(str(n)) for n in of)
-                for of in value
-            )
+            are_open = all(isinstance(of, dict) for of in value)
             parts = enumerate(value, 1)
             rest[path] = [{"run": k, **of} for k, of in parts] if are_open else value
             continue

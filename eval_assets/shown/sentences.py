@@ -269,6 +269,12 @@ def _low_bar_sentence(comparison: JudgeComparison, words: Words) -> str:
     return f"The bar is low: {cause_text(comparison.question, comparison.severity, words)}."
 
 
+def turned_sentence(judge: str, comparison: JudgeComparison) -> str:
+    """Return how a judge may come to score high where people rate low."""
+    text = f"{judge} is high on {comparison.question.id} where people are low: its scale may"
+    return f"{text} be turned, or it answers the opposite question"
+
+
 def cause_text(question: RubricQuestion, cause: Cause, words: Words) -> str:
     """Return what most of people's disagreement comes from, without a full stop."""
     if isinstance(cause, MixedValues):

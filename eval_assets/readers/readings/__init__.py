@@ -112,8 +112,7 @@ def _rate_responses(reading: Reading, choices: Choices) -> None:
         reading.rater, reading.judges_only = next(people, None), False
         reading.people_only = reading.rater is None
         reading.items.append(rater)
-        role = "judge" if all(map(names_model, rater.values)) else "rater"
-        reading.forks = [(f"{rater.name} names what was rated", {role: (rater.name,)})]
+        reading.forks = [(f"{rater.name} names what was rated", {"judge": (rater.name,)})]
 
 
 def _doubt_question(reading: Reading, choices: Choices) -> None:
@@ -256,7 +255,7 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     forms = Counter(form_of(column.name) for column in columns if column.can_rate)
     unread = [column for column in columns if column.name not in read]
     numbered = {c.name for c in unread if forms[form_of(c.name)] > 1 and not c.origin}  # step 1
-    names_of_ratings = _said_by_both(unread) | _said_by_raters(columns, best)
+    names_of_ratings = _said_by_both(unread)
     has_raters = best.rater is None and any(of.may_be(Role.RATER) for of in further)
     for column in unread:
         reason = best.not_read.get(column.name, None if column.name in names else BESIDE)
@@ -290,19 +289,6 @@ def _holds_all(column: CodedColumn, reason: Reason, values: Collection[str]) -> 
         return words <= {*values}
     is_known = len(words) > 2 or (column.kind is Kind.WORD and not are_yes_or_no(values))
     return len(words) > 1 and is_known and words == values
-
-
-def _said_by_raters(columns: Columns, best: Reading) -> set[str]:
-    """Return words in columns that only the names of several raters tell apart, as Ann's reason."""
-    raters = {plain(of.rater) for of in best.rated if of.rater}
-    ends = {of.name: {plain(of.name).replace(r, "*") for r in raters} for of in columns}
-    n_raters = Counter(end for of in ends.values() for end in of if "*" in end)
-    return {
-        column.name
-        for column in columns
-        if column.can_rate and column.kind is Kind.WORD and not column.may_be(Role.TEXT)
-        if any(n_raters[end] > 1 for end in ends[column.name])
-    }
 
 
 def _said_by_both(columns: Columns) -> set[str]:

@@ -61,9 +61,7 @@ def usable_columns(
             not_read[column.name or "(no name)"] = Reason("an index", is_attribute=False)
         elif twin is None:
             usable.append(column)
-        elif _extends(twin, column) or (
-            column.may_be(Role.RATING) and not twin.may_be(Role.RATING)
-        ):
+        elif column.may_be(Role.RATING) and not twin.may_be(Role.RATING):
             usable[usable.index(twin)] = column
             not_read[twin.name] = _repeats(column)
         else:
@@ -250,5 +248,4 @@ def summands_of(column: CodedColumn, columns: Columns) -> list[CodedColumn]:
         is_sum = is_rest and bool(distinct_parts([summands[0].name, column.name]))
     elif len(summands) == 2 and np.isclose(sum(map(abs, weights)), 2):
         is_sum = max(shares) > _ROUNDED  # also a change, and no rank that is left
-    is_last = columns.index(column) > max(map(columns.index, summands))
-    return summands if is_sum and (is_last or len(summands) > 2) else []
+    return summands if is_sum else []

@@ -103,7 +103,6 @@ class ItemKeys:
             and column.can_rate
             and column.level == self.level
             and not column.may_be(Role.TEXT, Role.ROUND)
-            and not names_runs(column.values)
         ]
 
     @cached_property
@@ -310,7 +309,6 @@ class ItemKeys:
             column
             for column in self.columns
             if column is not self.rater
-            and column is not self.round
             and not self.choices.takes(column)
             and not column.may_be(Role.TEXT)
             and column.kind not in (Kind.TIME, Kind.EMPTY)
@@ -432,11 +430,5 @@ class ItemKeys:
 
     def _is_rated_once(self, several: Columns) -> bool:
         """Return whether each item was rated once, by whichever of several raters."""
-        is_shared = any(
-            column.may_be(Role.ITEM)
-            and not column.may_be(Role.SYSTEM)
-            and column.kind is not Kind.TEXT
-            and 1.5 * self._size(column) < self.n_rated
-            for column in several
-        )
-        return self.is_named and self.n_rated > self._size(self.rater) and not is_shared
+        items = (column for column in several if column.may_be(Role.ITEM))
+        return self.is_named and all(column.kind is Kind.TEXT for column in items)

@@ -190,9 +190,7 @@ class _ItemRows:
             and (is_rating_word(people[0].name) or self.owners.who_is(people[0]) is Who.HUMAN)
         ):
             # Who gave a human_score is named beside it, if several did.
-            n_rows = len(self.table)
-            of_some = (c for c in raters if c.n_cells == n_rows and 2 * len(c.values) <= n_rows)
-            reading.likelihood -= 0.5 * any(len(c.values) > 1 for c in of_some)
+            reading.likelihood -= 0.5 * any(len(c.values) > 1 for c in raters)
         if reading.items:
             return
         reading.likelihood -= 1

@@ -50,9 +50,7 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     scores = [
         of
         for of in repeated
-        if of.who is Who.JUDGE
-        and any(_is_like(of, peer.column) for peer in rated)
-        and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
+        if of.who is Who.JUDGE and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
     ]
     scores = _of_people(repeated, first) if of_judges else scores
     is_open = not (of_judges or all(judge_of_question(of.name, questions) for of in scores))
@@ -64,9 +62,8 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     for column in dict.fromkeys([*scores, *chosen]):
         question = first.question
         rater = _rater_of(column.name, of_judges=of_judges)
-        possible, of_rows = questions, reading.question
-        if of_rows is not None and of_rows.level > column.level:
-            possible = of_rows.values
+        of_rows = reading.question
+        possible = questions if of_rows is None else of_rows.values
         if column.name in criteria:
             rater, question = criteria[column.name].rater or "", criteria[column.name].question
         elif len(possible) > 1:

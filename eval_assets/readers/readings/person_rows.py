@@ -94,8 +94,6 @@ def reading_of_person_rows(
     shares_form = crossed or is_numbered or distinct_parts(headers)
     if not shares_form and (person is None or not _NAME.search(plain(person.name))):
         return None
-    if len(set(units)) < len(units):
-        units = [(f"{item} {k}", question) for k, (item, question) in enumerate(units, 1)]
     rows = [f"row {line}" for line in table.lines]
     doubt = f"{person.name} names raters" if person is not None and not by_name else ""
     unnamed = CodedColumn("row", np.arange(len(table), dtype=np.int32), rows)

@@ -13,7 +13,6 @@ from eval_assets.readers.columns import CodedColumn, CodedTable, Columns, Kind
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.header_parts import (
     crossed_parts,
-    distinct_parts,
     name_and_number,
     owner_and_field,
     with_shared_parts,
@@ -103,12 +102,6 @@ class RatedColumns:
                 self.all.append(column)
             else:
                 self.not_read[column.name] = reason
-        self.all = self.all or [
-            column
-            for column in candidates
-            if self.not_read.get(column.name) == BY_NAME
-            and any(self.owners.is_pair(column, of) for of in candidates if of is not column)
-        ]
         if not self.all:
             return
         self.of_one_scale = self._of_one_scale(self.all)
@@ -160,7 +153,7 @@ class RatedColumns:
         # A person may be called Max: the values decide.
         is_named = (is_rater or may_be_name(column)) and not _NO_REFERENCE.search(name)
         is_unordered = is_word and column.order is None and not is_rating
-        is_of_peers = column.name.startswith("column ") or not (is_rater or is_judge)
+        is_of_peers = not (is_rater or is_judge)
         varied = [other for other in peers if other.n_distinct > 1]
         is_other = is_word and not any(value in other.values for other in varied or peers)
         owned = [
@@ -177,8 +170,7 @@ class RatedColumns:
         is_shared = is_word and any(len({*column.values} & {*of.values}) > 1 for of in owned)
         reasons = {
             Reason("counts the rows"): column.counts_rows,
-            Reason("an identifier or attribute by its name"): names_id(column.name)
-            or (is_item and not re.search(r"\[|\d$", column.name)),
+            Reason("an identifier or attribute by its name"): names_id(column.name) or is_item,
             _SUMMARY: is_compared or (is_summary and not (is_named or (is_question and is_word))),
             BY_NAME: is_measured
             and not (is_own_rating or is_shared or is_role or is_question)
@@ -257,7 +249,7 @@ class RatedColumns:
             of_people = []
         # The only other verdict is a person's, as correct of true and false.
         is_verdict = len(further) == 1 and is_rating_word(further[0].name)
-        if is_verdict and further[0].order and not further[0].may_be(Role.ITEM):
+        if is_verdict and further[0].order:
             of_people = [group for group in groups if further[0] in group]
         # A column called human says who people are: other words beside it may be anything.
         certain = [
@@ -285,12 +277,7 @@ class RatedColumns:
         people = [column for column in rated if judges and self.owners.is_person(column)]
         unlike = [c for c in people if 2 * len(values & _values(c)) < len(_values(c))]
         pairs = [c for c in people if unlike and any(self.owners.is_pair(c, of) for of in judges)]
-        return [
-            column
-            for column in unlike
-            if pairs and column not in pairs
-            if not (is_first_name(column.name) or names_one_of_several(column.name))
-        ]
+        return [column for column in unlike if pairs and column not in pairs]
 
     def _is_alike(self, column: CodedColumn, group: Columns) -> bool:
         first = group[0]
@@ -369,11 +356,6 @@ class RatedColumns:
         are_people = any(map(self.owners.is_person, rest)) or self.owners.crossed(rest)
         if not are_people or crossed_parts([c.name for c in people]):
             return people
-        words = {word for of in self.judges for word in of.values}
-        if any(words & {*c.values} for c in aside) and not any(words & {*c.values} for c in rest):
-            # Expected and result of yes and no, beside a bias of true and false.
-            self.not_read |= {column.name: UNLIKE for column in rest}
-            return aside
         self.not_read |= {column.name: REFERENCE for column in aside}
         return rest
 
@@ -466,8 +448,7 @@ def _is_earlier(first: CodedColumn, last: CodedColumn) -> bool:
         return number < last_number
     if not (_EARLIER.search(plain(first.name)) and _LATER.search(plain(last.name))):
         return False
-    are_alike = bool(distinct_parts([first.name, last.name]))
-    return are_alike and bool(last.has_cell[first.has_cell].all())
+    return bool(last.has_cell[first.has_cell].all())
 
 
 def _holds_names(column: CodedColumn) -> bool:

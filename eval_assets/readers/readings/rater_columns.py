@@ -19,7 +19,7 @@ from eval_assets.readers.columns import (
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
-from eval_assets.readers.header_parts import distinct_parts, names_runs, owner_and_field
+from eval_assets.readers.header_parts import distinct_parts, owner_and_field
 from eval_assets.readers.names import (
     Role,
     Who,
@@ -149,9 +149,7 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
     is_named, is_rated = column.may_be(Role.RATER) and not is_counted, name.startswith(_RATED)
     if (
         column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT)
-        or names_runs(column.values)
         or (table.judge and column.may_be(Role.RUN))
-        or _names_several(table, column)
         or (column.can_rate and names_model(column.name))
         or is_flag
         or (
@@ -210,14 +208,6 @@ def _is_of_other_names(table: CodedTable, column: CodedColumn, ratings: Columns)
     return not column.origin and (is_said or are_people or owners >= {Who.HUMAN, Who.JUDGE})
 
 
-def _names_several(table: CodedTable, column: CodedColumn) -> bool:
-    """Return whether cells list names, as Ann1,Ann2, that headers or keys of a list are, too."""
-    names = {of.name for of in table.columns}
-    names |= {name for of in table.columns if of.origin is Origin.KEY for name in of.values}
-    lists = [value.split(",") for value in column.values[:50] if "," in value]
-    return bool(lists) and all(names.issuperset(map(str.strip, of)) for of in lists)
-
-
 def _is_above_models(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether scores stand in a list below beside models: an item's reviewer gave none."""
     return not holds_judges(column.name) and any(
@@ -230,8 +220,7 @@ def _is_above_models(table: CodedTable, column: CodedColumn, ratings: Columns) -
 def _is_place_in_list(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether a field says what the parts of a list are, or two texts do, and no raters."""
     peers = [of for of in table.columns if of.level == column.level and of is not column]
-    fields = {owner_and_field(of.name)[1] for of in peers}
-    if fields.issuperset(("start", "end")) or _is_set(column, ratings):  # parts of a text, or ids
+    if _is_set(column, ratings):  # ids, or chosen words
         return True
     are_sides = column.n_distinct == 2 and any(of.n_distinct > 3 for of in ratings)
     return (

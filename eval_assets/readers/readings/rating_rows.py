@@ -190,16 +190,14 @@ class _RatingRows:
 
     def _doubt_others(self, reading: Reading, rated: Columns) -> None:
         """Say which columns count as people's beside one that is called theirs."""
-        named = [column for column in rated if column.who is Who.HUMAN]
         names = [
             column.name
             for column in rated
             if column.who in (Who.UNKNOWN, Who.CRITERION)
             and column.may_be(Role.RATING)
             and not is_rating_word(column.name)
-            and not any(distinct_parts([column.name, of.name]) for of in named)
         ]
-        if named and names:
+        if names and Who.HUMAN in [column.who for column in rated]:
             text = f"{listed_briefly(names)} read as ratings by {self.rater.name}"
             reading.add_doubt(names, text, judge=names)
 
@@ -295,8 +293,7 @@ class _RatingRows:
         if len(names) > 1 and all(map(PANEL.fullmatch, names)):  # numbered people, or not
             text = f"{listed_briefly(names)} are judges"
             reading.forks.append((text, {"rater": tuple(names)}))
-        models = models_by_company(names)
-        models |= reading.judges
+        models = models_by_company(names) | reading.judges
         programs = tuple(of for of in names if may_be_program(of, names) and of not in models)
         if programs and len(programs) < len(names):
             reading.forks.append((count_as_people(programs), {"judge": programs}))
@@ -348,10 +345,10 @@ class _RatingRows:
             for of in self.columns
             if of not in (*self.keys.candidates, *key_columns, self.rater)
         )
-        are_files = self.rater.origin is Origin.FILE and any(
-            who(f).is_human for f in self.rater.values
+        names = self.rater.values
+        are_files = (
+            self.rater.origin is Origin.FILE and share_of_people(names, with_judges=True) == 1
         )
-        are_files &= share_of_people(self.rater.values, with_judges=True) == 1
         if not (rated or is_missed) and self.keys.is_named and (are_files or not self.rater.origin):
             # Raters who always agree, or a column named like a measurement.
             rated = [] if are_files else attributes
@@ -383,13 +380,12 @@ class _RatingRows:
         words = [c for c in self.columns if c.kind is Kind.WORD and c.level == self.keys.level]
         words = [c for c in words if c is not self.rater and not any(c is of for of in key)]
         for column, word in product(rated, words):
-            if column not in rest or not stand_for_each_other(column, word):
+            if not stand_for_each_other(column, word):
                 continue
             first, last = (word, column) if count_the_alphabet(column, word) else (column, word)
             if last in rest:
                 rest[rest.index(last)] = first
                 self.not_read[last.name] = Reason(f"repeats {first.name}", is_attribute=False)
-                self.not_read.pop(first.name, None)
         return list(dict.fromkeys(rest))
 
     def _without_figures(self, rated: list[CodedColumn]) -> list[CodedColumn]:
@@ -440,7 +436,7 @@ class _RatingRows:
             ),
             (_MEASUREMENT, is_measured or is_flag),
             (_COUNTER, self.keys.counts(column, self.rater.codes) and not is_rating),
-            (_UNSTABLE, is_score and _names_judges_score(column) and not self.keys.are_judges),
+            (_UNSTABLE, is_score and not self.keys.are_judges),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
             (_SUMMARY, column.may_be(Role.SUMMARY) and not is_rating),
             (_BY_NAME, (column.may_be(Role.SYSTEM) and not is_like_peer) or names_id(column.name)),

@@ -2692,22 +2692,6 @@ def test_share_of_good_verdicts_is_computed(tmp_path: Path) -> None:
     assert any("not read: IQS (%), computed from" in note for note in result.notes)
 
 
-def test_classes_of_all_raters_beside_their_ratings_are_named(tmp_path: Path) -> None:
-    words = ("hallucination", "format", "refusal")
-    header = [
-        f"{r}_{of}" for r in ("Alice_Johnson", "Bob_Smith") for of in ("quality", "failure_type")
-    ]
-    rows = [
-        [i, *(of for r in RATERS[:2] for of in (PEOPLE[i, r], words[PEOPLE[i, r] % 3]))]
-        for i in ITEMS
-    ]
-
-    result = read(tmp_path, "r.csv", table(["Content ID", *header], *rows))
-
-    assert set(result.ratings["question"]) == {"quality"}
-    assert any("Alice_Johnson_failure_type, Bob_Smith_failure_type" in of for of in result.notes)
-
-
 def test_names_in_headers_of_two_lines_are_raters(tmp_path: Path) -> None:
     tasters, criteria = ("Rosa", "Iván", "Julia"), ("Aroma", "Sabor", "Acidez")
     header = [f"Catador: {name}: {criterion}" for name in tasters for criterion in criteria]
