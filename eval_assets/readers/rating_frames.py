@@ -202,8 +202,6 @@ def _is_judge(name: str, reading: Reading, rated: RatedColumn, options: ReadOpti
         return False
     if rated.rater is not None:
         return rated.is_judge
-    if reading.rater is None or reading.people_only:
-        return False
     return reading.judges_only or name in reading.judges or who(name) is Who.JUDGE
 
 

@@ -1,7 +1,6 @@
 """Readings of a table: which columns name items, raters and questions, and which hold ratings."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import combinations, permutations, product
 
@@ -37,7 +36,6 @@ from eval_assets.readers.readings.table_reading import (
     Choices,
     Reading,
     doubt_texts,
-    form_of,
     option_text,
     with_names_of_runs,
 )
@@ -252,9 +250,7 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
     further = [c for table in tables for c in table.columns if c.level and c.name not in names]
     columns = [*best.table.columns, *{c.name: c for c in further}.values()]
     values = {value.casefold() for of in best.rated for value in of.column.rating_words}
-    forms = Counter(form_of(column.name) for column in columns if column.can_rate)
     unread = [column for column in columns if column.name not in read]
-    numbered = {c.name for c in unread if forms[form_of(c.name)] > 1 and not c.origin}  # step 1
     names_of_ratings = _said_by_both(unread)
     has_raters = best.rater is None and any(of.may_be(Role.RATER) for of in further)
     for column in unread:
@@ -269,7 +265,7 @@ def _name_unread_ratings(readings: Sequence[Reading], tables: Sequence[CodedTabl
         is_below = has_raters and reason == BESIDE and column.may_be(Role.RATING)
         if (is_below and column.can_rate and column.kind is Kind.WORD) or (
             (reason.is_attribute and may_rate)
-            or _is_called_like_ratings(column, reason, best, values, numbered)
+            or _is_called_like_ratings(column, reason, best, values)
         ):
             best.not_read[column.name] = reason.told
 
@@ -314,14 +310,12 @@ def _is_called_like_ratings(
     reason: Reason,
     best: Reading,
     values: Collection[str],
-    numbered: Collection[str],
 ) -> bool:
     """Return whether a header names raters or ratings, and the values are among those read."""
     is_number = column.kind is Kind.NUMBER and best.is_of_judges
-    is_numbered = column.name in numbered
     is_open = reason in (ATTRIBUTE, OF_ITEM, BESIDE)
-    is_open |= reason == BY_NAME and (is_number or is_numbered)
-    is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING) or is_numbered
+    is_open |= reason == BY_NAME and is_number
+    is_called = column.who in (Who.JUDGE, Who.HUMAN) or column.may_be(Role.RATING)
     # Fields of one name in two objects, as of people and of a classifier.
     fields = {of.column.name.rpartition(".")[2] for of in best.rated if of.column.level}
     is_called |= column.name.rpartition(".")[2] in fields
