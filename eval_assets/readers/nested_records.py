@@ -18,6 +18,7 @@ from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.names import (
     Role,
     Who,
+    holds_judges,
     is_rating_word,
     may_be,
     names_judge,
@@ -133,7 +134,10 @@ def _with_runs(row: Row) -> Row:
             rest[path] = value
             continue
         if any(isinstance(of, dict | list) for of in value):
-            are_open = all(isinstance(of, dict) for of in value)
+            are_open = all(
+                isinstance(of, dict) and not any(n == _KEY or holds_judges(str(n)) for n in of)
+                for of in value
+            )
             parts = enumerate(value, 1)
             rest[path] = [{"run": k, **of} for k, of in parts] if are_open else value
             continue

@@ -50,7 +50,9 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     scores = [
         of
         for of in repeated
-        if of.who is Who.JUDGE and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
+        if of.who is Who.JUDGE
+        and any(_is_like(of, peer.column) for peer in rated)
+        and (of.may_be(Role.RATING) or not of.may_be(Role.MEASURE))
     ]
     scores = _of_people(repeated, first) if of_judges else scores
     is_open = not (of_judges or all(judge_of_question(of.name, questions) for of in scores))

@@ -170,7 +170,8 @@ class RatedColumns:
         is_shared = is_word and any(len({*column.values} & {*of.values}) > 1 for of in owned)
         reasons = {
             Reason("counts the rows"): column.counts_rows,
-            Reason("an identifier or attribute by its name"): names_id(column.name) or is_item,
+            Reason("an identifier or attribute by its name"): names_id(column.name)
+            or (is_item and not re.search(r"\[|\d$", column.name)),
             _SUMMARY: is_compared or (is_summary and not (is_named or (is_question and is_word))),
             BY_NAME: is_measured
             and not (is_own_rating or is_shared or is_role or is_question)
@@ -277,7 +278,12 @@ class RatedColumns:
         people = [column for column in rated if judges and self.owners.is_person(column)]
         unlike = [c for c in people if 2 * len(values & _values(c)) < len(_values(c))]
         pairs = [c for c in people if unlike and any(self.owners.is_pair(c, of) for of in judges)]
-        return [column for column in unlike if pairs and column not in pairs]
+        return [
+            column
+            for column in unlike
+            if pairs and column not in pairs
+            if not (is_first_name(column.name) or names_one_of_several(column.name))
+        ]
 
     def _is_alike(self, column: CodedColumn, group: Columns) -> bool:
         first = group[0]

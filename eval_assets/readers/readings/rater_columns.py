@@ -220,7 +220,8 @@ def _is_above_models(table: CodedTable, column: CodedColumn, ratings: Columns) -
 def _is_place_in_list(table: CodedTable, column: CodedColumn, ratings: Columns) -> bool:
     """Return whether a field says what the parts of a list are, or two texts do, and no raters."""
     peers = [of for of in table.columns if of.level == column.level and of is not column]
-    if _is_set(column, ratings):  # ids, or chosen words
+    fields = {owner_and_field(of.name)[1] for of in peers}
+    if fields.issuperset(("start", "end")) or _is_set(column, ratings):  # parts of a text, or ids
         return True
     are_sides = column.n_distinct == 2 and any(of.n_distinct > 3 for of in ratings)
     return (

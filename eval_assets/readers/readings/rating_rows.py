@@ -345,10 +345,10 @@ class _RatingRows:
             for of in self.columns
             if of not in (*self.keys.candidates, *key_columns, self.rater)
         )
-        names = self.rater.values
-        are_files = (
-            self.rater.origin is Origin.FILE and share_of_people(names, with_judges=True) == 1
+        are_files = self.rater.origin is Origin.FILE and any(
+            who(f).is_human for f in self.rater.values
         )
+        are_files &= share_of_people(self.rater.values, with_judges=True) == 1
         if not (rated or is_missed) and self.keys.is_named and (are_files or not self.rater.origin):
             # Raters who always agree, or a column named like a measurement.
             rated = [] if are_files else attributes
