@@ -66,7 +66,15 @@ _ID = re.compile(
 _IDENTIFIER = re.compile(rf"{_ID.pattern}|(^|_)(index|no|nr)$")
 _OF_PERSON = _pattern("of_person", "_({})$")
 _NOT_WHO_RATED = _pattern("not_who_rated", "^({})$")
+_WHO_MADE = re.compile(r"(^|_)(agent|author|owner|writer)(_|$)")
+"""Headers of whose work an item is, who may have rated as well."""
+
 _OF_STUDY = _pattern("of_study", r"(^|_)({})(_?id)?$")
+_OF_RECORD = re.compile(
+    r"(^|_)(annotation|rating|judge?ment|label|score|evaluation|assignment)_?(id|uuid|key)$"
+)
+"""Headers of ids of ratings, and not of what was rated."""
+
 _UNIT = re.compile(r"[(\[](m?s|secs?|min|h|hrs?|usd|eur|[$\u20ac])[)\]]$", re.IGNORECASE)
 _STATEMENT = re.compile(
     r"(?i)\w \w.* (?:is|are|was|were|does|has) \w|^(?:is|are|was|does|did) \w+ \w+ \w"
@@ -77,7 +85,7 @@ _NOT_OF_ROLE = {
     Role.RATER: re.compile(f"{_OF_PERSON.pattern}|{_NOT_WHO_RATED.pattern}"),
     Role.ITEM: _OF_STUDY,
     Role.TEXT: _ID,  # comment_id
-    Role.MEASURE: _IDENTIFIER,  # order_id
+    Role.MEASURE: re.compile(rf"{_IDENTIFIER.pattern}|_expert$"),  # order_id, domain_expert
     Role.FLAG: re.compile(r"_by$"),  # labelled_by
 }
 """Endings of headers that have the name of a role, and another one."""
@@ -184,6 +192,16 @@ def names_no_rater(header: str) -> bool:
     return _NOT_WHO_RATED.search(plain(header)) is not None
 
 
+def may_name_makers(header: str) -> bool:
+    """Return whether a header may be that of who made the items, and not of who rated them.
+
+    Examples:
+        >>> [may_name_makers(name) for name in ("Author", "support_agent", "annotator")]
+        [True, True, False]
+    """
+    return _WHO_MADE.search(plain(header)) is not None
+
+
 def names_one_of_several(header: str) -> bool:
     """Return whether a header ends in a number or a letter, as expert_a and annotator 1 do."""
     return re.search(r"\d$|_[a-z]$", plain(header)) is not None
@@ -197,6 +215,16 @@ def names_id(header: str) -> bool:
         (True, True, False)
     """
     return _ID.search(plain(header)) is not None
+
+
+def names_record(header: str) -> bool:
+    """Return whether a header is that of ids of ratings, and not of what was rated.
+
+    Examples:
+        >>> names_record("Annotation ID"), names_record("response_id")
+        (True, False)
+    """
+    return _OF_RECORD.search(plain(header)) is not None
 
 
 def is_rating_word(header: str) -> bool:

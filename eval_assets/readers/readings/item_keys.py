@@ -48,6 +48,9 @@ _MOST_RUNS = 50
 REPEATED = 1.3
 """Ratings of an item, on average, from which on a column can be constant within items."""
 
+_JUDGES = ("judge", "judges", "judge_id", "judge_name", "juez", "juge", "giudice", "juiz")
+"""Headers of columns whose values say whether judges are people."""
+
 _METRIC = re.compile(r"criteria|rubric|g-eval|exact.?match|autorater|model-graded", re.IGNORECASE)
 """Names of what grades by itself."""
 
@@ -174,7 +177,7 @@ class ItemKeys:
         kinds = {who(name) for name in names}
         if kinds == {Who.JUDGE} or (self.is_named and all(map(_METRIC.search, names))):
             return True
-        if plain(self.rater.name) in ("judge", "judges", "judge_id", "judge_name"):
+        if plain(self.rater.name) in _JUDGES:
             # Beside people each name says for itself: human_1 beside gpt-4.
             are_people = Who.HUMAN in kinds or any(map(is_first_name, names))
             return any(map(names_model, names)) and not are_people

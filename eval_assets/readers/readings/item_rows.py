@@ -1,7 +1,7 @@
 """Tables with a row for each item, and a column for each rater, question or judge."""
 
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 from eval_assets.readers.columns import (
     CodedColumn,
@@ -21,6 +21,7 @@ from eval_assets.readers.names import (
     may_be,
     names_id,
     names_model,
+    names_record,
     share_of_criteria,
     share_of_people,
 )
@@ -30,6 +31,7 @@ from eval_assets.readers.readings.column_owners import ColumnOwners
 from eval_assets.readers.readings.header_raters import HeaderRaters
 from eval_assets.readers.readings.rated_columns import RatedColumns
 from eval_assets.readers.readings.table_reading import (
+    MOST_QUESTIONS,
     VALUES_ALONE,
     WHO_RATES,
     Choices,
@@ -108,7 +110,8 @@ class _ItemRows:
         columns, of_one_scale = self.owners.columns, self.rated.of_one_scale
         items = item_columns(self.table, [c for c in columns if c not in self.rated.all])
         asks = any(column.may_be(Role.QUESTION) for column in columns)
-        if not items and (asks or len(of_one_scale) > 1):
+        is_open = not items or names_record(items[0].name)
+        if is_open and (asks or len(of_one_scale) > 1):
             parts = [c for c in columns if c not in of_one_scale]
             items = item_columns(self.table, [c for c in parts if asks or not c.may_be(Role.RATER)])
         return items
@@ -169,7 +172,7 @@ class _ItemRows:
             for c in self.owners.columns
             if (c.may_be(Role.RATER) or c.holds_emails)
             and c not in self.rated.all
-            and c.kind is not Kind.NUMBER
+            and (c.kind is not Kind.NUMBER or c in reading.items)
         ]
         people = [of.column for of in reading.rated if not of.is_judge]
         is_single = len(people) <= 1 or all(
@@ -261,11 +264,21 @@ def item_columns(
             or may_be(plain(column.name).rpartition("_")[2], Role.MEASURE)
         )
     ]
-    if names := [of for of in full if of not in measures]:
+    names = [of for of in full if of not in measures]
+    if names and all(names_record(of.name) for of in names):
+        # What was rated may repeat beside the ids of its ratings, once with each question or run.
+        parts = [of for of in ids if of not in full and of.n_cells == n_rows]
+        for item, part in permutations(parts, 2):
+            n_pairs = n_distinct(combined([item, part]))
+            is_key = n_pairs == n_rows == item.n_distinct * part.n_distinct
+            if item.may_be(Role.ITEM) and is_key and part.n_distinct <= MOST_QUESTIONS:
+                return [item, part]
+    if names:
         return [
             min(
                 names,
                 key=lambda column: (
+                    names_record(column.name),
                     column.counts_rows and not column.may_be(Role.ITEM),
                     not column.may_be(Role.ITEM),
                     column.kind is Kind.TEXT,

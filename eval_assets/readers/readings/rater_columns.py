@@ -26,6 +26,7 @@ from eval_assets.readers.names import (
     holds_judges,
     is_first_name,
     is_rating_word,
+    may_name_makers,
     names_id,
     names_judge,
     names_model,
@@ -181,11 +182,14 @@ def _may_name_raters(table: CodedTable, column: CodedColumn, ratings: Columns) -
 
 
 def _is_of_item(table: CodedTable, column: CodedColumn) -> bool:
-    """Return whether a column names the customer of each item, or who made its rows."""
-    items = (of for of in table.columns if of is not column and of.may_be(Role.ITEM))
-    return names_no_rater(column.name) and any(
-        share_constant(column, of.codes) == 1 for of in items
-    )
+    """Return whether a column names the customer or the author of each item."""
+    items = [of for of in table.columns if of is not column and of.may_be(Role.ITEM)]
+    are_constant = [not share_constant(column, of.codes) < 1 for of in items]
+    if names_no_rater(column.name):
+        return any(are_constant)
+    # A column of the people who rated varies within what they rated.
+    is_of_maker = not column.level and may_name_makers(column.name)
+    return is_of_maker and bool(items) and all(are_constant)
 
 
 def _names_some_judge(column: CodedColumn) -> bool:

@@ -2773,7 +2773,7 @@ def test_guess_is_said_if_no_option_reads_the_file_otherwise(tmp_path: Path) -> 
         for i in ITEMS
         for name, r in (("Jo", "anna"), ("Al", "ben"))
     ]
-    header = ["recipe", "taster", "taste", "look", "ai_taste", "ai_look"]
+    header = ["recipe", "cook", "taste", "look", "ai_taste", "ai_look"]
 
     result = read(tmp_path, "r.csv", table(header, *rows))
 
