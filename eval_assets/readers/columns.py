@@ -22,6 +22,7 @@ from eval_assets.readers.header_parts import names_file_of_judge
 from eval_assets.readers.names import (
     Role,
     Who,
+    is_first_name,
     may_be,
     names_id,
     names_model,
@@ -303,7 +304,10 @@ class CodedColumn:
             return True
         repeats = self.n_distinct < 0.7 * self.n_cells and self.n_cells > 20
         is_called = self.may_be(Role.RATING) or names_quality(self.name)
-        has_name = is_called or self.who is not Who.UNKNOWN
+        # Numbers from the first to the last, each once and in any order, name rows, or are ranks.
+        is_numbering = low <= 1 and self.n_distinct == self.n_cells == high - low + 1
+        is_person = self.who is not Who.UNKNOWN and (not is_numbering or is_first_name(self.name))
+        has_name = is_called or is_person
         return repeats or self.n_cells < 12 or (low >= 0 and not self.counts_rows and has_name)
 
     def with_cells(self, cells: Sequence[object]) -> "CodedColumn":

@@ -12,6 +12,7 @@ from eval_assets.readers.names import Role, Who, is_rating_word, may_be, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings import readings_of
+from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import (
     REFERENCE,
     Reading,
@@ -49,7 +50,7 @@ def joined_readings(
     for reading in further:
         main = _with_items_of(main, reading, options)
     of_main = [_with_items_of(reading, main, options) for reading in further]
-    joined = [of for of in of_main if _rates_items_of(main, of, options)]
+    joined = [_on_questions_of(main, of) for of in of_main if _rates_items_of(main, of, options)]
     files = {of.table.file for of in (*readings, *refusals)}
     rest = [of.table for of in (*further, *refusals) if of.rater is None]
     rest = [of for of in rest if of not in [reading.table for reading in joined]]
@@ -79,6 +80,21 @@ def _with_items_of(reading: Reading, other: Reading, options: ReadOptions) -> Re
     candidates = readings_of(reading.table, replace(options, item=names))
     possible = (of for of in candidates if of.refusal is None and of.rater is reading.rater)
     return next(possible, reading)
+
+
+def _on_questions_of(main: Reading, reading: Reading) -> Reading:
+    """Return a judge's reading whose headers name the questions of the main one, as llm_tone."""
+    names = [*filter(None, dict.fromkeys(of.question for of in main.rated))]
+    questions = names if main.question is None else main.question.values
+    named = [judge_of_question(of.column.name, questions) for of in reading.rated if of.is_judge]
+    parts = [*filter(None, named)]
+    if len(parts) < len(reading.rated) or len({*parts}) < len(parts) or len(parts) == 1:
+        return reading
+    rated = [
+        replace(of, rater=judge, question=question)
+        for of, (judge, question) in zip(reading.rated, parts, strict=True)
+    ]
+    return replace(reading, rated=rated)
 
 
 def _columns_of_items(table: CodedTable, other: Reading) -> list[CodedColumn]:
@@ -148,6 +164,26 @@ def _unnamed_readings(
             read.forks.append((f"{stem} is a judge", {"rater": (table.file,)}))
         readings.append(read)
     return readings
+
+
+def notes_on_files(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> list[str]:
+    """Return a line for each file of which nothing is read, though it may hold ratings."""
+    values = {value for of in readings for rated in of.rated for value in rated.column.rating_words}
+    unread: dict[str, CodedColumn] = {}
+    for table in tables:
+        is_reference = may_be(Path(table.file).stem, Role.SUMMARY)
+        if is_reference or table.file in [of.table.file for of in readings]:
+            continue
+        for column in table.columns:
+            may_rate = column.can_rate and not column.may_be(Role.ITEM, Role.SUMMARY)
+            is_alike = column.n_distinct > 1 and values.issuperset(column.rating_words)
+            if may_rate and (is_alike or column.may_be(Role.RATING)):
+                unread.setdefault(table.file, column)
+    return [
+        f"not read: {file}, as nothing says who gave {column.name}; "
+        f"if a judge did: {option_text(readings[0].table, 'judge', column.name)}"
+        for file, column in unread.items()
+    ]
 
 
 def _are_alike(words: set[str], values: set[str]) -> bool:

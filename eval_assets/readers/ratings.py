@@ -21,7 +21,12 @@ from eval_assets.readers.formats.header_rows import MOST_COLUMNS
 from eval_assets.readers.header_parts import question_in, without_scale
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import export_of, readings_of_export, tool_of
-from eval_assets.readers.joined_files import joined_readings, names_rater, refusal_of
+from eval_assets.readers.joined_files import (
+    joined_readings,
+    names_rater,
+    notes_on_files,
+    refusal_of,
+)
 from eval_assets.readers.judge_replies import ScoreOfReply, with_scores_of_replies
 from eval_assets.readers.names import Role, is_rating_word
 from eval_assets.readers.option_checks import check_effects, check_names
@@ -268,6 +273,7 @@ def _read(
         *[f"{unrated}: {words}"] * bool(words),
         *_notes_on_unread(readings),
         *_note_on_questions(ratings.rows),
+        *notes_on_files(readings, source.tables),
         *(f"not read: {of.table.place}, as {of.refusal[0]}" for of in lost if of.refusal),
         *(f"not read: {n:,} {loss}" for loss, n in (export.losses if export else {}).items()),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
@@ -336,8 +342,11 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
     )
     one_of_each = not are_certain and len(people) == len(judges) == 1 and people != judges
     unnamed = {name for name in names if not name or (one_of_each and is_rating_word(name))}
+    of_raters = set() if are_certain else _named_after_raters(rows, spellings)
+    # Files of one rater each have the name for a header.
+    unnamed |= of_raters if len(of_raters & people) > 1 else set()
     renamed = names
-    if unnamed and (one_of_each or "" in unnamed):
+    if unnamed and (one_of_each or of_raters & unnamed or "" in unnamed):
         named = [*dict.fromkeys(name for name in names if name not in unnamed)]
         name = named[0] if len(named) == 1 else ONE_QUESTION
         renamed = [name if of in unnamed else of for of in names]
@@ -351,6 +360,14 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
         codes = places.get_indexer(pd.Index(renamed))[questions.cat.codes.to_numpy()]
         questions = pd.Series(pd.Categorical.from_codes(codes, places))
     rows["question"] = questions.array
+
+
+def _named_after_raters(rows: pd.DataFrame, spellings: Mapping[str, str]) -> set[str]:
+    """Return the questions that have the name of their only rater."""
+    pairs = rows[["question", "rater"]].astype(str).drop_duplicates()
+    single = pairs.drop_duplicates("question", keep=False)
+    names = single["question"].map(_letters)
+    return {spellings[of] for of in names[names == single["rater"].map(_letters)]}
 
 
 def _letters(name: str) -> str:

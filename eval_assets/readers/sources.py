@@ -5,7 +5,7 @@ The content of a file decides how it is read, and never its name.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, product
 from os.path import commonprefix
@@ -230,7 +230,7 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
     n_tables = Counter(table.file for table in tables)
     firsts = [group[0] for group in groups]
     places = [of.sheet if n_tables[of.file] > 1 else Path(of.file).stem for of in firsts]
-    people = _people_of_places(places)
+    people = _people_of_places(places) or _people_of_headers(dict(zip(places, firsts, strict=True)))
     joined = [_joined(of, people.get(name, "")) for of, name in zip(groups, places, strict=True)]
     return [
         _with_rounds_apart(table)
@@ -244,6 +244,16 @@ def _people_of_places(names: Sequence[str]) -> dict[str, str]:
     people = parts_of_raters(names) or {name: name for name in names if is_first_name(name)}
     are_people = len(people) > 1 and share_of_people({*people.values()}) == 1
     return people if are_people and any(map(is_first_name, people.values())) else {}
+
+
+def _people_of_headers(tables: Mapping[str, CodedTable]) -> dict[str, str]:
+    """Return the people by file whom the only column of ratings in each names, as anna_score."""
+    headers: dict[str, str] = {}
+    for place, table in tables.items():
+        rated = [c.name for c in table.columns if c.can_rate and not c.may_be(Role.ITEM)]
+        headers |= {place: rated[0]} if len(rated) == 1 else {}
+    people = _people_of_places([*headers.values()])
+    return {place: people[header] for place, header in headers.items() if header in people}
 
 
 def _with_rounds_apart(table: CodedTable) -> CodedTable:
@@ -295,7 +305,8 @@ def _joined(tables: Sequence[CodedTable], person: str) -> CodedTable:
         if not person or any(of.may_be(Role.RATER) for of in columns):
             return tables[0]
         prefix = re.compile(
-            rf"(?<![^\W_]){re.escape(person)}[ _.:-]+|[ _.:-]+{re.escape(person)}$", re.IGNORECASE
+            r"(?<![^\W_]){0}[ _.:-]+|[ _.:-]+{0}$|[ _.:-]*[(\[]{0}[)\]]".format(re.escape(person)),
+            re.IGNORECASE,
         )
         columns = [replace(of, name=prefix.sub("", of.name)) for of in columns]  # kim_score
         part = CodedColumn.of(Origin.FILE.value, [person] * len(tables[0]))

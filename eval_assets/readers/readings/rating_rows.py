@@ -133,10 +133,7 @@ class _RatingRows:
             is_trial = n_distinct(combined([*of_unit, self.rater])[keys.is_rated]) == keys.n_rated
             keys.round = None if is_trial else round_
         per_item = keys.n_rated / max(1, n_distinct(combined(of_unit)[keys.is_rated]))
-        is_system = self.rater.may_be(Role.SYSTEM) and not self.choices.takes(self.rater)
-        # Of names beside one score of each item, agents are those whose work it is.
-        is_agent = is_system and all(map(is_first_name, self.rater.values))
-        if per_item < 1.05 and (is_agent or not keys.is_named):
+        if per_item < 1.05 and not self._names_who_rated():
             return None
         not_read = dict(self.not_read)
         rated = self._rated_columns(key, per_item)
@@ -180,6 +177,18 @@ class _RatingRows:
         self._doubt_raters(reading, per_item)
         reading.likelihood = self._likelihood(reading, per_item)
         return reading
+
+    def _names_who_rated(self) -> bool:
+        """Return whether a column names raters even where each item was rated once."""
+        rater, rest = self.rater, [of for of in self.columns if of is not self.rater]
+        if self.choices.takes(rater) or rater.may_be(Role.RATER):
+            return True
+        if rater.origin in (Origin.FILE, Origin.SHEET):  # halves of a file with several raters
+            return sum(of.can_rate and is_first_name(of.name) for of in rest) < 2
+        # DE and FR may be countries.
+        names = rater.values[:50]
+        are_initials = all(re.fullmatch("[A-Z]{2,3}", of) and not is_first_name(of) for of in names)
+        return self.keys.is_named and not are_initials
 
     def _key_of_rows(self) -> ItemKey | None:
         """Return the key of ids of the rows that are called like items; None if there are none."""

@@ -1,0 +1,100 @@
+"""A table is read alike if its raters, its judge or its rows stand in files of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from eval_assets.readers.rating_tables import RatingTables, ReadOptions
+from eval_assets.readers.ratings import read_ratings
+from tests.unit.readers.test_ratings_shapes import Rows, cells, csv_of
+
+ITEMS = [f"t{n}" for n in range(30)]
+ANNA = [1 + n * n % 5 for n in range(30)]
+BEN = [1 + (n * n + n % 3) % 5 for n in range(30)]
+JUDGE = [1 + (n * n + n % 4) % 5 for n in range(30)]
+
+
+def read(folder: Path, **files: Rows) -> RatingTables:
+    """Return what tables say that stand in files of these names."""
+    for name, rows in files.items():
+        (folder / f"{name}.csv").write_text(csv_of(rows), "utf-8")
+    return read_ratings([folder / f"{name}.csv" for name in files], ReadOptions())
+
+
+def rows_of(*header: str, values: tuple[list[int], ...]) -> Rows:
+    return [[*header], *map(list, zip(ITEMS, *values, strict=True))]
+
+
+@pytest.mark.parametrize("names", [("anna", "ben"), ("labels_1", "labels_2")])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        ("anna", "ben"),
+        ("anna_score", "ben_score"),
+        ("Score (Anna)", "Score (Ben)"),
+        ("Anna: Clarity", "Ben: Clarity"),
+        ("expert_a", "expert_b"),
+    ],
+)
+def test_raters_may_have_a_file_each(
+    tmp_path: Path, names: tuple[str, str], headers: tuple[str, str]
+) -> None:
+    pairs = zip(names, zip(headers, (ANNA, BEN), strict=True), strict=True)
+    files = {name: rows_of("id", header, values=(ratings,)) for name, (header, ratings) in pairs}
+
+    result = read(tmp_path, **files)
+
+    assert len(result.ratings) == len(ITEMS) * 2
+    assert result.ratings["rater"].nunique() == 2
+    assert len(result.questions) == 1
+
+
+def test_batches_of_several_raters_are_no_raters(tmp_path: Path) -> None:
+    capitals = [f"Paris {n}" for n in range(6)] * 5
+    rows: Rows = [["item", "answer", "anna", "ben"]]
+    rows += [[*row] for row in zip(ITEMS, capitals, ANNA, BEN, strict=True)]
+
+    whole = read(tmp_path, whole=rows)
+    halves = read(tmp_path, part1=rows[:16], part2=[rows[0], *rows[16:]])
+
+    assert {*whole.ratings["rater"]} == {"anna", "ben"}
+    assert cells(whole) == cells(halves)
+
+
+def test_judge_scores_several_questions_in_a_file_of_its_own(tmp_path: Path) -> None:
+    people: Rows = [["recipe", "taster", "taste", "look"]]
+    for name, taste, look in (("Jo", ANNA, BEN), ("Al", JUDGE, ANNA)):
+        people += [[i, name, a, b] for i, a, b in zip(ITEMS, taste, look, strict=True)]
+    judge = rows_of("recipe", "ai_taste", "ai_look", values=(JUDGE, ANNA))
+
+    result = read(tmp_path, people=people, scores=judge)
+
+    assert {*result.scores["judge"]} == {"ai"}
+    assert {*result.scores["question"]} == {*result.ratings["question"]} == {"taste", "look"}
+
+
+def test_numbers_of_rows_in_any_order_are_no_ratings(tmp_path: Path) -> None:
+    shuffled = [7 * n % 30 for n in range(30)]
+    rows: Rows = [["lfd", "ai_score"]]
+    rows += [[*of] for of in zip(shuffled, JUDGE, strict=True)]
+
+    result = read(tmp_path, scores=rows)
+
+    assert not len(result.ratings)
+    assert result.columns["item"] == ("lfd",)
+
+
+def test_countries_beside_one_label_an_item_are_no_raters(tmp_path: Path) -> None:
+    countries = ["DE", "FR", "US"] * 10
+    rows: Rows = [["id", "human", "country"]]
+    rows += [[*of] for of in zip(ITEMS, ANNA, countries, strict=True)]
+
+    assert {*read(tmp_path, labels=rows).ratings["rater"]} == {"human"}
+
+
+def test_file_of_which_nothing_is_read_is_named(tmp_path: Path) -> None:
+    people = rows_of("id", "anna", "ben", values=(ANNA, BEN))
+
+    result = read(tmp_path, people=people, second=rows_of("id", "model", values=(JUDGE,)))
+
+    assert any("not read: second.csv" in note and "--judge model" in note for note in result.notes)
