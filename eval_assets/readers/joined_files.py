@@ -8,7 +8,7 @@ from eval_assets.errors import InputError, raise_all
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined, n_distinct
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.header_parts import names_evaluator, question_in
-from eval_assets.readers.names import Role, Who, is_rating_word, may_be, who
+from eval_assets.readers.names import Role, Who, is_first_name, is_rating_word, may_be, who
 from eval_assets.readers.problems import listed_briefly
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings import readings_of
@@ -43,7 +43,7 @@ def joined_readings(
         file = reading.table.file
         is_named = reading.names_raters or names_rater(options, file)
         is_open = main.rater is not None and not (main.is_of_judges or is_named)
-        if is_open and may_be(Path(file).stem, Role.SUMMARY):  # called gold or the like
+        if is_open and _is_reference(file):
             main.notes.append(f"not read: {file}, {REFERENCE.text}")
         elif reading is not main:
             further.append(reading)
@@ -56,6 +56,12 @@ def joined_readings(
     rest = [of for of in rest if of not in [reading.table for reading in joined]]
     rest += [table for table in tables if table.file not in files]
     return [main, *joined, *_unnamed_readings(main, rest, options)]
+
+
+def _is_reference(file: str) -> bool:
+    """Return whether a file is called gold or the like, and not Max."""
+    stem = Path(file).stem
+    return may_be(stem, Role.SUMMARY) and not is_first_name(stem)
 
 
 def names_rater(options: ReadOptions, file: str) -> bool:
@@ -88,7 +94,8 @@ def _on_questions_of(main: Reading, reading: Reading) -> Reading:
     questions = names if main.question is None else main.question.values
     named = [judge_of_question(of.column.name, questions) for of in reading.rated if of.is_judge]
     parts = [*filter(None, named)]
-    if len(parts) < len(reading.rated) or len({*parts}) < len(parts) or len(parts) == 1:
+    is_open = len(parts) == len(questions) == 1  # a judge of the only question has any name
+    if is_open or len(parts) < len(reading.rated) or len({*parts}) < len(parts):
         return reading
     rated = [
         replace(of, rater=judge, question=question)
@@ -126,6 +133,7 @@ def _unnamed_readings(
 ) -> list[Reading]:
     """Return the ratings on the main file's questions in files that name no rater."""
     headers = [of.column.name for of in main.rated if not of.rater]
+    headers += [of.question for of in main.rated if of.is_judge and of.question]
     headers += [] if main.question is None else main.question.values
     questions = {question_in(header) or plain(header) for header in headers}
     values = {value for of in main.rated for value in of.column.rating_words}
@@ -171,11 +179,10 @@ def notes_on_files(readings: Sequence[Reading], tables: Sequence[CodedTable]) ->
     values = {value for of in readings for rated in of.rated for value in rated.column.rating_words}
     unread: dict[str, CodedColumn] = {}
     for table in tables:
-        is_reference = may_be(Path(table.file).stem, Role.SUMMARY)
-        if is_reference or table.file in [of.table.file for of in readings]:
+        if _is_reference(table.file) or table.file in [of.table.file for of in readings]:
             continue
         for column in table.columns:
-            may_rate = column.can_rate and not column.may_be(Role.ITEM, Role.SUMMARY)
+            may_rate = column.can_rate and not column.may_be(Role.ITEM, Role.MEASURE)
             is_alike = column.n_distinct > 1 and values.issuperset(column.rating_words)
             if may_rate and (is_alike or column.may_be(Role.RATING)):
                 unread.setdefault(table.file, column)

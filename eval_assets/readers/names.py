@@ -151,6 +151,8 @@ def may_be(header: str, *roles: Role) -> bool:
         roles = tuple(role for role in roles if role not in _NO_QUESTION)
     if _UNIT.search(header):  # Dauer (s)
         return Role.MEASURE in roles
+    if re.match(r"(Dr|Prof|Mr|Mrs|Ms)\.? [^\W\d_a-z]", header):  # Ms Okafor
+        roles = tuple(role for role in roles if role not in _NO_QUESTION)
     if "-max" in header.casefold() and names_model(header):  # qwen-max
         roles = tuple(role for role in roles if role is not Role.SUMMARY)
     is_of_model = name.startswith("model_") and _JUDGE.search(name)  # model_quality
@@ -336,7 +338,7 @@ def who(name: str) -> Who:
     if (
         _HUMAN.search(words)
         and not (is_model or _OF_PERSON.search(words))
-        and not re.search(r"(^|_)(llm|ai|ki|ia|judge_model|auto)(_|$)", words)
+        and not re.search(r"(^|_)(llm|ai|ki|ia|judge_model|judge_user|auto)(_|$)", words)
     ):
         return Who.HUMAN
     if _HASH.fullmatch(name) and not is_model:

@@ -355,7 +355,8 @@ def _joined(tables: Sequence[CodedTable], person: str) -> CodedTable:
 def _differing(tables: Sequence[CodedTable]) -> list[str]:
     """Return the part of each path that tells it from the others, without what all share."""
     files = [table.file for table in tables]
-    parts = [[*Path(file).parts[:-1], Path(file).name.split(".")[0]] for file in files]
+    kinds = re.compile(r"(\.[A-Za-z]\w{0,6})+$")  # the .csv of gpt-4.1.csv
+    parts = [[*Path(file).parts[:-1], kinds.sub("", Path(file).name)] for file in files]
     n_files = len(set(files))
     for k in range(1, max(map(len, parts)) + 1):
         names = [part[-k] if len(part) >= k else "" for part in parts]

@@ -126,6 +126,13 @@ def _doubt_question(reading: Reading, choices: Choices) -> None:
         if is_varied and not all(who(of) in (Who.HUMAN, Who.JUDGE) for of in column.values):
             text = f"{listed_briefly(column.values)} were asked alike"
             reading.forks.append((text, {"question": column.name}))
+    for part in reading.items if len(reading.items) > 1 and question is None else ():
+        # Files of one rubric each have the same items.
+        rest = combined([of for of in reading.items if of is not part])
+        n_full = n_distinct(rest) * part.n_distinct
+        is_place = part.origin in (Origin.FILE, Origin.SHEET) and not choices.takes(part)
+        if is_place and n_distinct(combined(reading.items)) >= 0.8 * n_full:
+            reading.forks.append((f"{part.name} is part of the item", {"question": part.name}))
     if question is None or question.origin or question.may_be(Role.QUESTION):
         return
     if reading.rater is None and share_of_criteria(question.values) > 0.5:

@@ -50,6 +50,7 @@ from eval_assets.readers.readings.derived_columns import (
 from eval_assets.readers.readings.item_keys import REPEATED, ItemKey, ItemKeys
 from eval_assets.readers.readings.rater_columns import (
     DESCRIBES,
+    holds_raters,
     judges_by_kind,
     rater_candidates,
     with_machines,
@@ -184,7 +185,8 @@ class _RatingRows:
         if self.choices.takes(rater) or rater.may_be(Role.RATER):
             return True
         if rater.origin in (Origin.FILE, Origin.SHEET):  # halves of a file with several raters
-            return sum(of.can_rate and is_first_name(of.name) for of in rest) < 2
+            named = (of.who is Who.HUMAN or is_first_name(of.name) for of in rest if of.can_rate)
+            return sum(named) < 2
         # DE and FR may be countries.
         names = rater.values[:50]
         are_initials = all(re.fullmatch("[A-Z]{2,3}", of) and not is_first_name(of) for of in names)
@@ -252,6 +254,14 @@ class _RatingRows:
         """
         if self.choices.items or self.choices.takes(self.rater):
             return
+        headers = [of.column.name for of in reading.rated]
+        are_open = not (
+            share_of_criteria(headers) or any(may_be(of, Role.RATING) for of in headers)
+        )
+        is_place = self.rater.origin in (Origin.FILE, Origin.SHEET) and not reading.judges_only
+        if is_place and are_open and len(headers) > 1 and not holds_raters(self.rater):
+            choice = f"{self.rater.name} names raters, and {listed_briefly(headers)} questions"
+            reading.forks.append((choice, {"rater": tuple(headers)}))
         ids = [of for of in self.keys.parts_of_items()[1] if may_be(plain(of.name)[:-3], Role.ITEM)]
         if per_item < REPEATED and len(reading.items) > 1 and ids:  # as message_id
             names = listed_briefly([of.name for of in reading.items])

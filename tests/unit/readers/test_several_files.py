@@ -25,7 +25,7 @@ def rows_of(*header: str, values: tuple[list[int], ...]) -> Rows:
     return [[*header], *map(list, zip(ITEMS, *values, strict=True))]
 
 
-@pytest.mark.parametrize("names", [("anna", "ben"), ("labels_1", "labels_2")])
+@pytest.mark.parametrize("names", [("anna", "max"), ("labels_1", "labels_2")])
 @pytest.mark.parametrize(
     "headers",
     [
@@ -73,6 +73,73 @@ def test_judge_scores_several_questions_in_a_file_of_its_own(tmp_path: Path) -> 
     assert {*result.scores["question"]} == {*result.ratings["question"]} == {"taste", "look"}
 
 
+@pytest.mark.parametrize("header", ["judge_user_satisfaction", "llm_tone"])
+def test_judge_of_one_question_is_no_person_in_a_file_of_its_own(
+    tmp_path: Path, header: str
+) -> None:
+    people = rows_of("id", "human_tone", "human_style", values=(ANNA, BEN))
+
+    result = read(tmp_path, labels=people, second=rows_of("id", header, values=(JUDGE,)))
+
+    assert {*result.ratings["rater"]} == {"human"}
+    assert len(result.scores) == len(ITEMS)
+
+
+def test_judge_names_the_questions_of_a_person_in_another_file(tmp_path: Path) -> None:
+    people = rows_of("id", "tone", "clarity", values=(ANNA, BEN))
+    judge = rows_of("id", "judge_tone", "judge_clarity", values=(BEN, JUDGE))
+
+    result = read(tmp_path, human_labels=people, second=judge)
+
+    assert len(result.ratings) == len(result.scores) == 2 * len(ITEMS)
+
+
+def test_same_items_in_several_files_may_have_been_asked_several_questions(
+    tmp_path: Path,
+) -> None:
+    first = rows_of("dossier", "Ines", "Jan", values=(ANNA, BEN))
+    second = rows_of("dossier", "Ines", "Jan", values=(BEN, JUDGE))
+
+    result = read(tmp_path, klarheit=first, hoeflichkeit=second)
+
+    assert "--question file" in {doubt.option for doubt in result.doubts}
+
+
+def test_files_that_name_no_person_may_be_parts_of_the_item(tmp_path: Path) -> None:
+    first = rows_of("fall", "Uta", "Veit", values=(ANNA, BEN))
+    second = rows_of("fall", "Uta", "Veit", values=(BEN, JUDGE))
+
+    result = read(tmp_path, korrekt=first, freundlich=second)
+
+    options = {doubt.option for doubt in result.doubts}
+    assert {"--rater Uta,Veit", "--question file"} & options
+
+
+def test_judges_keep_the_version_in_the_names_of_their_files(tmp_path: Path) -> None:
+    people = rows_of("id", "anna", "ben", values=(ANNA, BEN))
+    files = {"gpt-4.1": rows_of("id", "score", values=(BEN,)), "labels": people}
+
+    result = read(tmp_path, **files, **{"gpt-4.1-mini": rows_of("id", "score", values=(JUDGE,))})
+
+    assert {*result.scores["judge"]} == {"gpt-4.1", "gpt-4.1-mini"}
+
+
+@pytest.mark.parametrize(
+    ("header", "raters"),
+    [
+        ("Ms Okafor,Mr Lindqvist", {"Ms Okafor", "Mr Lindqvist"}),
+        ("Оценщик 1,Оценщик 2,ЛЛМ-судья", {"Оценщик 1", "Оценщик 2"}),
+    ],
+)
+def test_titles_are_no_units_and_judges_no_people(
+    tmp_path: Path, header: str, raters: set[str]
+) -> None:
+    names = ["id", *header.split(",")]
+    values = (ANNA, BEN, JUDGE)[: len(names) - 1]
+
+    assert {*read(tmp_path, labels=rows_of(*names, values=values)).ratings["rater"]} == raters
+
+
 def test_numbers_of_rows_in_any_order_are_no_ratings(tmp_path: Path) -> None:
     shuffled = [7 * n % 30 for n in range(30)]
     rows: Rows = [["lfd", "ai_score"]]
@@ -82,6 +149,13 @@ def test_numbers_of_rows_in_any_order_are_no_ratings(tmp_path: Path) -> None:
 
     assert not len(result.ratings)
     assert result.columns["item"] == ("lfd",)
+
+
+def test_seconds_of_a_teacher_name_no_raters(tmp_path: Path) -> None:
+    seconds = [40 + n for n in range(30)]
+    people = rows_of("id", "teacher_score", "teacher_seconds", values=(ANNA, seconds))
+
+    assert {*read(tmp_path, labels=people).ratings["rater"]} == {"teacher_score"}
 
 
 def test_countries_beside_one_label_an_item_are_no_raters(tmp_path: Path) -> None:
