@@ -54,6 +54,7 @@ TABLES: dict[str, Rows] = {
     "a reviewer of each item": by_reviewer("Prompt ID", "Reviewer", "Verdict", "Judge verdict"),
     "runs of a judge": table("case_id", "attempt", "human", "llm_score", parts=("1", "2")),
     "tasters": table("recipe", "taster", "look", "taste", parts=("R1", "R2", "R3")),
+    "coders in Korean": table("사례", "코더", "적절성", parts=("김", "이", "박")),
     "a judge who always agrees": [
         ["id", "score", "score_llm"],
         *([f"t{n}", 1 + n % 4, 1 + n % 4] for n in range(N_ITEMS)),
