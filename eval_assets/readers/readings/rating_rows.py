@@ -67,6 +67,7 @@ from eval_assets.readers.readings.table_reading import (
     form_of,
     likely_rated,
 )
+from eval_assets.readers.values import are_yes_or_no
 
 _QUESTIONS = ("question_id", "question", "criterion", "metric", "dimension", "aspect")
 _ATTRIBUTES = (*DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME)
@@ -444,6 +445,8 @@ class _RatingRows:
         is_scored = is_rating and column.is_whole and not _OF_RATING.search(plain(column.name))
         is_scored &= any(distinct_parts([column.name, of.name]) for of in peers)  # Price score
         is_measured = column.may_be(Role.MEASURE, Role.TIME) and not is_scored
+        # Raters who differ on yes and no sum nothing up, as of cases that were resolved.
+        is_verdict = are_yes_or_no(column.values) and share_constant(column, unit) < 1
         reasons = (
             (Reason("one value"), column.n_distinct == 1 and bool(peers)),
             (Reason("a run by its name"), any(column is run for run in self.keys.runs)),
@@ -457,7 +460,7 @@ class _RatingRows:
             (_COUNTER, self.keys.counts(column, self.rater.codes) and not is_rating),
             (_UNSTABLE, is_score and not self.keys.are_judges),
             (_BY_NAME, column.may_be(Role.TURN) and not is_rating),
-            (_SUMMARY, column.may_be(Role.SUMMARY) and not is_rating),
+            (_SUMMARY, column.may_be(Role.SUMMARY) and not (is_rating or is_verdict)),
             (_BY_NAME, (column.may_be(Role.SYSTEM) and not is_like_peer) or names_id(column.name)),
         )
         return next((reason for reason, applies in reasons if applies), None)

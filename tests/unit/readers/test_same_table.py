@@ -54,6 +54,9 @@ TABLES: dict[str, Rows] = {
     "a reviewer of each item": by_reviewer("Prompt ID", "Reviewer", "Verdict", "Judge verdict"),
     "runs of a judge": table("case_id", "attempt", "human", "llm_score", parts=("1", "2")),
     "tasters": table("recipe", "taster", "look", "taste", parts=("R1", "R2", "R3")),
+    "cases resolved": table(
+        "ticket", "annotator", "resolved", parts=("R1", "R2", "R3"), words=("no", "yes")
+    ),
     "coders in Korean": table("사례", "코더", "적절성", parts=("김", "이", "박")),
     "a judge who always agrees": [
         ["id", "score", "score_llm"],
