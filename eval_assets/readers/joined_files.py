@@ -133,7 +133,7 @@ def _unnamed_readings(
 ) -> list[Reading]:
     """Return the ratings on the main file's questions in files that name no rater."""
     headers = [of.column.name for of in main.rated if not of.rater]
-    headers += [of.question for of in main.rated if of.is_judge and of.question]
+    headers += [of.question for of in main.rated if of.question]
     headers += [] if main.question is None else main.question.values
     questions = {question_in(header) or plain(header) for header in headers}
     values = {value for of in main.rated for value in of.column.rating_words}

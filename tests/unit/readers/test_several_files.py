@@ -140,6 +140,17 @@ def test_titles_are_no_units_and_judges_no_people(
     assert {*read(tmp_path, labels=rows_of(*names, values=values)).ratings["rater"]} == raters
 
 
+def test_judge_scores_each_question_that_people_and_headers_share(tmp_path: Path) -> None:
+    names = ("anna_relevance", "anna_depth", "ben_relevance", "ben_depth")
+    people = rows_of("pid", *names, values=(ANNA, BEN, BEN[::-1], JUDGE))
+    judge = rows_of("pid", "relevance", "depth", values=(JUDGE, BEN))
+
+    result = read(tmp_path, people=people, **{"gpt-4o": judge})
+
+    assert {*result.scores["question"]} == {"relevance", "depth"}
+    assert len(result.scores) == 2 * len(ITEMS)
+
+
 def test_numbers_of_rows_in_any_order_are_no_ratings(tmp_path: Path) -> None:
     shuffled = [7 * n % 30 for n in range(30)]
     rows: Rows = [["lfd", "ai_score"]]
