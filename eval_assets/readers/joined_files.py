@@ -177,11 +177,9 @@ def _unnamed_readings(
 def notes_on_files(readings: Sequence[Reading], tables: Sequence[CodedTable]) -> list[str]:
     """Return a line for each file of which nothing is read, though it may hold ratings."""
     values = {value for of in readings for rated in of.rated for value in rated.column.rating_words}
-    unread: dict[str, CodedColumn] = {}
+    read, unread = {of.table.file for of in readings}, dict[str, CodedColumn]()
     for table in tables:
-        if _is_reference(table.file) or table.file in [of.table.file for of in readings]:
-            continue
-        for column in table.columns:
+        for column in () if table.file in read or _is_reference(table.file) else table.columns:
             may_rate = column.can_rate and not column.may_be(Role.ITEM, Role.MEASURE)
             is_alike = column.n_distinct > 1 and values.issuperset(column.rating_words)
             if may_rate and (is_alike or column.may_be(Role.RATING)):
